@@ -113,8 +113,8 @@ def load_split(
 ) -> None:
     """Load ``result`` by vectors that masks may divide; ``places`` are those of the groups' first elements, and
     ``other`` is what elements have whose mask does not hold."""
-    vectors = split_vectors.vectors(f, plan.groups, places, masks)
     rests = [None if other is None else part(f, other, group) for group in plan.groups]
+    vectors = split_vectors.vectors(f, plan.groups, places, masks)
 
     def take(parts: list[str]) -> None:
         f.set(result, gather_parts(f, plan.access, parts, plan))
@@ -173,8 +173,9 @@ def store_split(
     value: Tile,
 ) -> None:
     """Store ``value`` by vectors that masks may divide, at ``places``, those of the groups' first elements."""
+    values = [part(f, value, group) for group in plan.groups]
     vectors = split_vectors.vectors(f, plan.groups, places, [guard(mask) or "true" for mask in masks])
-    split_vectors.store(f, memory, vectors, plan.access, [part(f, value, group) for group in plan.groups])
+    split_vectors.store(f, memory, vectors, plan.access, values)
 
 
 def ownership(f: FunctionEmitter, pointer: SSAValue) -> tuple[int, str | None]:
