@@ -66,16 +66,13 @@ def accesses(
     return Accesses(dim, width)
 
 
-def access_width(
-    facts: AxisFacts, layout: LinearLayout, pointer: SSAValue, mask: SSAValue | None, bits: int, max_bits: int = 128
-) -> int:
+def access_width(facts: AxisFacts, layout: LinearLayout, pointer: SSAValue, mask: SSAValue | None, bits: int) -> int:
     """Elements of `bits` bits in one access: registers i*w to i*w + w - 1 are neighbours in memory, aligned to the
     access as far as `pointer_alignment` says, and under one value of the mask."""
-    info = facts.of(pointer)
-    constancy = None if mask is None or not is_tensor(type_of(mask)) else facts.of(mask).constancy
-    dim, width = memory_width(layout, bits, info.contiguity, info.divisibility, constancy, max_bits)
+    found = pointer_accesses(facts, layout, pointer, mask, bits, may_split=False)
+    width = found.width
     while width > 1:
-        vectors = access_vectors(layout, dim, width)
+        vectors = access_vectors(layout, found.dim, width)
         if vectors.width == width and vectors.groups[0] == tuple(range(width)):
             return width
         width //= 2

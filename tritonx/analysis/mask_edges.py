@@ -12,48 +12,57 @@ are not counted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import gcd
 
 from xdsl.ir import SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
-from tritonx.analysis.axis_value import Ints, power_of_two_part
+from tritonx.analysis.axis_rules import RULES
+from tritonx.analysis.axis_value import Ints
 from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.arith import CmpiPredicate
-from tritonx.ir.types import shape_of, type_of
 
-_ORDERED = frozenset(
-    {
-        CmpiPredicate.SLT, CmpiPredicate.SLE, CmpiPredicate.SGT, CmpiPredicate.SGE,
-        CmpiPredicate.ULT, CmpiPredicate.ULE, CmpiPredicate.UGT, CmpiPredicate.UGE,
-    }
-)  # fmt: skip
+_ORDERED = frozenset(CmpiPredicate) - {CmpiPredicate.EQ, CmpiPredicate.NE}
+_SHAPES = tile.ExpandDimsOp | tile.BroadcastOp | gpu_layout.ConvertLayoutOp
+"""What these do to runs of equal elements they do to runs with one edge."""
 
 
 def mask_edges(facts: AxisFacts, mask: SSAValue) -> Ints:
     """For each dim the length of the runs, a power of two, from multiples of it on, in which the mask changes at most
     once, as the module says; at least the mask's constancy."""
+    known: dict[SSAValue, Ints] = {}
+    left = [mask]
+    while left:
+        value = left[-1]
+        missing = [part for part in _parts(value) if part not in known]
+        left += missing
+        if not missing:
+            known[left.pop()] = _edges(value, known, facts)
+    return known[mask]
+
+
+def _parts(mask: SSAValue) -> Sequence[SSAValue]:
+    """The masks that a mask is made of."""
+    return mask.owner.operands if isinstance(mask.owner, _SHAPES | arith.AndIOp) else ()
+
+
+def _edges(mask: SSAValue, known: Mapping[SSAValue, Ints], facts: AxisFacts) -> Ints:
+    """`known` are those of its parts."""
     equal = facts.of(mask).constancy
     op = mask.owner
     found = equal
     if isinstance(op, arith.CmpiOp):
         found = _compared(op, facts)
     elif isinstance(op, arith.AndIOp):
-        left, right = mask_edges(facts, op.lhs), mask_edges(facts, op.rhs)
+        left, right = known[op.lhs], known[op.rhs]
         same = facts.of(op.lhs).constancy, facts.of(op.rhs).constancy
-        found = tuple(
-            max(min(left[d], same[1][d]), min(right[d], same[0][d])) for d in range(len(equal))
-        )  # fmt: skip
-    elif isinstance(op, tile.ExpandDimsOp):
-        inner, axis = mask_edges(facts, op.src), op.axis.value.data
-        found = (*inner[:axis], 1, *inner[axis:])
-    elif isinstance(op, tile.BroadcastOp):
-        old, new = shape_of(type_of(op.src)), shape_of(type_of(mask))
-        runs = zip(mask_edges(facts, op.src), old, new, strict=True)
-        found = tuple(run if before == after else power_of_two_part(after) for run, before, after in runs)
-    elif isinstance(op, gpu_layout.ConvertLayoutOp):
-        found = mask_edges(facts, op.src)
-    return tuple(map(max, found, equal)) if len(found) == len(equal) else equal
+        found = tuple(max(min(left[d], same[1][d]), min(right[d], same[0][d])) for d in range(len(equal)))
+    elif isinstance(op, _SHAPES):
+        info = replace(facts.of(op.operands[0]), constancy=known[op.operands[0]])
+        found = RULES[type(op)](op, [info]).constancy
+    return tuple(map(max, found, equal))
 
 
 def _compared(op: arith.CmpiOp, facts: AxisFacts) -> Ints:

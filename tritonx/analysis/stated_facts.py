@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tritonx.analysis.axis_rules import HINTS
 from tritonx.dialects import tile
+from tritonx.dialects.control_flow import comes_from, ends_of
 
 
 def is_stated(values: Iterable[SSAValue]) -> bool:
@@ -23,39 +24,21 @@ def is_stated(values: Iterable[SSAValue]) -> bool:
         if value in seen:
             continue
         seen.add(value)
-        owner = value.owner
-        if isinstance(owner, Block):
-            if isinstance(value, BlockArgument) and _is_stated_argument(owner, value.index):
-                return True
-            left += _passed(owner.parent_op(), owner)
-            continue
-        if not HINTS.keys().isdisjoint(owner.attributes):
+        if _has_statement(value):
             return True
-        left += owner.operands
-        for region in owner.regions:
-            for block in region.blocks:
-                left += _passed_on(block)
+        op = value.block.parent_op() if isinstance(value, BlockArgument) else value.owner
+        if isinstance(op, Operation):
+            left += (*op.operands, *comes_from(value), *(given for end in ends_of(op) for given in end.operands))
     return False
 
 
-def _is_stated_argument(block: Block, index: int) -> bool:
-    """Of a function that others call: what they pass may be stated there."""
-    function = block.parent_op()
-    if not isinstance(function, tile.FuncOp) or block is not function.body.blocks[0]:
+def _has_statement(value: SSAValue) -> bool:
+    if isinstance(value, OpResult):
+        return not HINTS.keys().isdisjoint(value.op.attributes)
+    assert isinstance(value, BlockArgument)
+    function = value.block.parent_op()
+    if not isinstance(function, tile.FuncOp) or value.block is not function.body.blocks[0]:
         return False
     if function.sym_visibility is None or function.sym_visibility.data != "public":
-        return True
-    return function.arg_attrs is not None and tile.STATED in function.arg_attrs.data[index].data
-
-
-def _passed(parent: Operation | None, block: Block) -> list[SSAValue]:
-    """What the arguments of a block may be: what goes into the op that has it, or on from its other blocks."""
-    region = block.parent
-    if parent is None or region is None:
-        return []
-    inner = [value for other in region.blocks for value in _passed_on(other)]
-    return inner if isinstance(parent, tile.FuncOp) else [*parent.operands, *inner]
-
-
-def _passed_on(block: Block) -> tuple[SSAValue, ...]:
-    return tuple(block.last_op.operands) if block.last_op is not None else ()
+        return True  # others call it, and what they pass may be stated there
+    return function.arg_attrs is not None and tile.STATED in function.arg_attrs.data[value.index].data

@@ -156,3 +156,20 @@ def test_an_edge_stays_under_a_mask_of_whole_runs() -> None:
       %below = arith.cmpi slt, %i, %ns : tensor<64xi32>
       %mask = arith.andi %every, %below : tensor<64xi1>
     """) == (64,)  # fmt: skip
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_long_chains(shared: bool) -> None:
+    """Each link joins the one before with a mask of whole runs, or with itself."""
+    links = [f"%m{n + 1} = arith.andi %m{n}, {f'%m{n}' if shared else '%every'} : tensor<64xi1>" for n in range(3000)]
+    assert edges(
+        "\n".join(
+            [
+                "%c = arith.cmpi slt, %lo, %rows : i32",
+                "%every = tt.splat %c : i1 -> tensor<64xi1>",
+                f"%m0 = arith.cmpi {'slt' if not shared else 'eq'}, %i, %ns : tensor<64xi32>",
+                *links,
+                "%mask = arith.andi %m3000, %every : tensor<64xi1>",
+            ]
+        )
+    ) == ((1,) if shared else (64,))

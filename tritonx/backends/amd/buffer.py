@@ -137,7 +137,7 @@ def _types(access: Access) -> tuple[str, str, str]:
 def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
     plan = cut(f, op, op.result.type, may_split=True)
     if not plan.split or op.mask is None:
-        f.result(op, loaded(f, op, op.result.type))
+        f.result(op, loaded(f, op, plan))
         return
     buffer = Buffer(f, op, plan.access.elem)
     places = [buffer.place(group[0]) for group in plan.groups]
@@ -145,9 +145,8 @@ def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
     load_split(f, buffer, op.result, plan, places, f.scalars(f.get(op.mask)), other)
 
 
-def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, type_: Attribute) -> Tile:
-    """The tile of ``type_`` that an op loads, each vector under one mask."""
-    plan = cut(f, op, type_, may_split=False)
+def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, plan: Cut) -> Tile:
+    """The tile that an op loads, each vector under one mask."""
     buffer = Buffer(f, op, plan.access.elem)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     other = None if op.other is None else f.get(op.other)

@@ -119,7 +119,7 @@ def buffer_copy(op: BufferLoadToLocalOp, f: FunctionEmitter) -> None:
     if access is None:
         memory = type_as(op.dest, MemDescType)
         type_ = with_element(type_of(op.offsets), memory.element_type)
-        write_tile(f, buffer.loaded(f, op, type_), type_, f.view(op.dest), memory)
+        write_tile(f, buffer.loaded(f, op, buffer.cut(f, op, type_, may_split=False)), type_, f.view(op.dest), memory)
         asynchronous.token(op, f)
         return
     parameters = ["ptr addrspace(8)", "ptr addrspace(3)", "i32 immarg", "i32", "i32", "i32 immarg", "i32 immarg"]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 
-from tritonx.dialects.layout_constraints import is_elementwise
-from tritonx.ir.effects import has_effects, is_terminator, may_write
+from tritonx.analysis.axis_rules import is_repeatable
+from tritonx.ir.effects import is_terminator, may_write
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -50,7 +50,7 @@ class Left:
 
     def takes(self, op: Operation) -> bool:
         """Whether `op` waits as well: it reads what is left, and only computes element by element."""
-        if self.results.isdisjoint(op.operands) or op.regions or not is_elementwise(op) or has_effects(op):
+        if not self.todo or self.results.isdisjoint(op.operands) or op.regions or not is_repeatable(op):
             return False
         self.waiting.append(op)
         self.results.update(op.results)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tritonx.analysis.axis_rules import is_repeatable
 from tritonx.dialects import arith, tile
-from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.ir.builder import Builder
-from tritonx.ir.effects import has_effects, may_write
+from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, i32, is_float, is_tensor, shape_of, tensor, type_of
 
@@ -59,7 +59,7 @@ class TileParts:
             case tile.LoadOp() if alone and self._may_sink(made):
                 operands = [self._part(operand, dim, number, alone=alone) for operand in made.operands]
                 return self.builder.create(tile.LoadOp, operands, (part,), dict(made.properties)).results[0]
-            case _ if _is_computed(made) and (alone or not is_float(element_type(part))):
+            case _ if is_repeatable(made) and not made.regions and (alone or not is_float(element_type(part))):
                 operands = [
                     self._part(operand, dim, number, alone=alone) if is_tensor(operand.type) else operand
                     for operand in made.operands
@@ -97,8 +97,3 @@ class TileParts:
         )
         made = self.builder.create(tile.SplitOp, (value,), (tensor(element, half),) * 2)
         return [part for each in made.results for part in self._halves(each, dim, count // 2)]
-
-
-def _is_computed(op: Operation) -> bool:
-    """Whether each element of the result comes of those at its place."""
-    return is_elementwise(op) and not has_effects(op) and not op.regions
