@@ -320,6 +320,7 @@ class Compile:
             return value
         print(f"\nOverriding kernel with file {path}")
         compilation.origin = None
+        compilation.metadata["replaced"] = stage.name
         with open(path, "rb") as file:
             content = file.read()
         if isinstance(stage, PassStage):

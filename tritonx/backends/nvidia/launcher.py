@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.backends.api import KernelImage
+from tritonx.backends.nvidia.replaced_code import null_parameters
 from tritonx.backends.nvidia.scratch_memory import ScratchMemory
 from tritonx.backends.nvidia.tensor_map import Check, ParameterRecipe, TensorMaps
 from tritonx.runtime.descriptor_parameters import MAP, FlatParameters, Made
@@ -85,7 +86,10 @@ class Launcher:
         self.scratch = scratch
         self.scratch_bytes = int(metadata.get("global_scratch_size", 0))
         self.scratch_alignment = int(metadata.get("global_scratch_align", 1))
-        self.cells = len(self.types) + (self.scratch_bytes > 0)
+        self.nulls = 0
+        if metadata.get("replaced"):
+            self.nulls = null_parameters(cuda, function, self.types, self.scratch_bytes)
+        self.cells = len(self.types) + (self.scratch_bytes > 0) + self.nulls
         self.local = threading.local()
 
     def __call__(self, x: int, y: int, z: int, stream: int, *args: object) -> None:
@@ -134,11 +138,11 @@ class Launcher:
         return (self.launch_extended if self.extended else self.launch_plain)(x, y, z, stream, block)
 
     def submit_with_scratch(self, x: int, y: int, z: int, stream: int, block: Block) -> int:
-        """With memory for every block of the grid, whose address is the last parameter."""
+        """With memory for every block of the grid, whose address is the parameter behind the kernel's."""
         assert self.scratch is not None, "the driver has none"
         nbytes = x * y * z * self.cluster * self.scratch_bytes
         with self.scratch.lent(nbytes, self.scratch_alignment, stream) as address:
-            ctypes.c_uint64.from_address(block[self.cells - 1]).value = address
+            ctypes.c_uint64.from_address(block[len(self.types)]).value = address
             return self.submit(x, y, z, stream, block)
 
     def launch_plain(self, x: int, y: int, z: int, stream: int, block: Block) -> int:
@@ -231,7 +235,7 @@ def fastest(launcher: Launcher) -> Callable[..., None]:
 
 
 def _fastest(launcher: Launcher) -> Callable[..., None]:
-    if launcher.extended or launcher.scratch_bytes or not can_build():
+    if launcher.extended or launcher.scratch_bytes or launcher.nulls or not can_build():
         return launcher
     from tritonx.backends.nvidia.launcher_builtin import State, make_builtin
 

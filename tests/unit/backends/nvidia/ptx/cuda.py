@@ -17,7 +17,7 @@ from tests.unit.backends.nvidia.simulated_cuda import ATTRIBUTES, SimulatedCuda
 from tritonx.backends.nvidia.launcher import LaunchConfig
 
 ALIGNMENT = 256
-LAUNCH_FAILED, NOT_SUPPORTED = 719, 801
+INVALID_VALUE, LAUNCH_FAILED, NOT_SUPPORTED = 1, 719, 801
 MAJOR, MINOR, MULTIPROCESSORS = 75, 76, 16
 _CLUSTER = 4
 """CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION."""
@@ -90,6 +90,14 @@ class EmulatedCuda(SimulatedCuda):
 
     def _cuFuncGetAttribute(self, out: Any, number: int, function: Any) -> None:
         out._obj.value = (1024, 0, 0, 0, 32)[number]
+
+    def _cuFuncGetParamInfo(self, function: Any, index: Any, offset: Any, size: Any) -> int:
+        program = self.modules[function.value - 1][1]
+        parameters = program.functions[program.kernel].parameters
+        if index.value >= len(parameters):
+            return INVALID_VALUE
+        size._obj.value = parameters[index.value].nbytes
+        return 0
 
     def _cuEventElapsedTime_v2(self, out: Any, start: Any, stop: Any) -> None:
         out._obj.value = 1.0
