@@ -29,6 +29,7 @@ from tritonx.runtime.keys import compile_key, compiler_key
 from tritonx.runtime.knob_types import CompileTimes
 from tritonx.runtime.launch_hooks import LazyDict
 from tritonx.runtime.sources import ASTSource, IRSource, Source, SourceError, entry_symbol, printed, source_of
+from tritonx.runtime.targets import target_named
 
 __all__ = [
     "ASTSource",
@@ -98,6 +99,8 @@ def begin(
     source = source_of(src)
     wanted = _resolve_target(target)
     backend = find_backend(wanted.backend)
+    if not isinstance(options, Options):
+        wanted = target_named(backend, wanted, options or {})
     resolved = _resolve_options(backend, wanted, options, source)
     key = compile_key(source.hash(), backend, wanted, resolved)
     manager = get_cache_manager(key)

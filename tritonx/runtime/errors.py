@@ -52,7 +52,7 @@ class OutOfResources(TritonError):
     def __str__(self) -> str:
         return f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. {self.hint}"
 
-    def __reduce__(self) -> tuple[type[OutOfResources], tuple[int, int, str, str]]:
+    def __reduce__(self) -> tuple[type[OutOfResources], tuple[object, ...]]:
         return type(self), (self.required, self.limit, self.name, self.hint)
 
 
@@ -268,6 +268,20 @@ class ImpossibleOption(TritonError, ValueError, AssertionError):
     num_warps must be a power of 2, got 3
     ...
     """
+
+
+class TooManyThreads(OutOfResources, ImpossibleOption):
+    """A block of ``num_warps`` warps has more threads than one can have.
+
+    >>> print(TooManyThreads(4096, 1024))
+    out of resource: threads, Required: 4096, Hardware limit: 1024. Use fewer warps.
+    """
+
+    def __init__(self, required: int, limit: int) -> None:
+        OutOfResources.__init__(self, required, limit, "threads", "Use fewer warps.")
+
+    def __reduce__(self) -> tuple[type[OutOfResources], tuple[object, ...]]:
+        return type(self), (self.required, self.limit)
 
 
 class BackendContractError(TritonError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,11 +21,12 @@ from tritonx.runtime.dataclass_arguments import part_at
 from tritonx.runtime.device_caches import Compiled, DeviceCaches
 from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.entries import Entry, SpanEntry, adapter, located
-from tritonx.runtime.errors import ReadOnlyArgument, TritonError, UnsupportedArgument
+from tritonx.runtime.errors import ReadOnlyArgument, TooManyThreads, TritonError, UnsupportedArgument
 from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
 from tritonx.runtime.sources import ASTSource, Path_
 from tritonx.runtime.specialize import ArgSpec, parse_marks, watching
+from tritonx.runtime.targets import target_named
 
 if TYPE_CHECKING:
     from tritonx.runtime.jit_function import JITFunction
@@ -246,11 +247,19 @@ class Launcher:
             if name in given:
                 raise misfits.deprecated_keyword(self.kernel, name, what)
         names = [p.name for p, s in zip(self.kernel.params, specs, strict=True) if s is not None]
-        placement = place(names, [s for s in specs if s is not None])
+        placement = self._target_chosen(place(names, [s for s in specs if s is not None]), given)
         debug = given.get("debug", self.kernel.debug) or knobs.runtime.debug
         options = self._options(placement, {**given, "debug": bool(debug)})
         self._check_globals(self.kernel.used_globals)
         return Request(bound, specs, placement, options, specialize(self.kernel, specs, bound))
+
+    def _target_chosen(self, placement: Placement, given: Mapping[str, object]) -> Placement:
+        """The place with the target that ``arch`` or a knob names."""
+        try:
+            target = target_named(placement.backend, placement.target, given)
+        except ValueError as error:
+            raise misfits.impossible_option(self.kernel, error) from None
+        return placement if target is placement.target else replace(placement, target=target)
 
     def _options(self, placement: Placement, given: dict[str, Any]) -> Options:
         """The backend's options. Raises KeyError for one that it does not know, ValueError for what it cannot do."""
@@ -262,6 +271,9 @@ class Launcher:
             if unknown is None:
                 raise
             raise misfits.unknown_keyword(self.kernel, unknown, known) from None
+        except TooManyThreads as error:
+            error.add_note(f"  --> {misfits.place_of(self.kernel)}")
+            raise
         except ValueError as error:
             raise misfits.impossible_option(self.kernel, error) from None
 

@@ -71,10 +71,14 @@ def too_many(kernel: KernelDeclaration, extra: Sequence[object]) -> ArgumentMisf
     return ArgumentMisfit(shown(kernel, None, message, hint))
 
 
+def place_of(kernel: KernelDeclaration) -> str:
+    """Where the kernel is written."""
+    return f"{kernel.file_name}:{kernel.def_line_number}:{kernel.indentation} in {kernel.__name__}"
+
+
 def twice(kernel: KernelDeclaration) -> str:
     """What ends in the kernel's name, to stand in front of Python's "() got multiple values for argument"."""
-    name = kernel.__name__
-    position = f"{kernel.file_name}:{kernel.def_line_number}:{kernel.indentation} in {name}"
+    name, position = kernel.__name__, place_of(kernel)
     hint = f"hint: the parameters are {name}({', '.join(kernel.arg_names)})"
     return f"an argument is given by position and again by name\n  --> {position}\n{hint}\n{name}"
 

@@ -10,6 +10,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tests.unit.backends.nvidia.ptx.backend import active, emulated
 from tritonx.backends import registry
 from tritonx.backends.api import Options
 from tritonx.backends.compiler import make_backend
@@ -19,6 +20,7 @@ from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.language.dtypes import dtype
 from tritonx.runtime.compiler import compile
+from tritonx.runtime.errors import ImpossibleOption
 from tritonx.runtime.sources import ASTSource
 
 TUNED = tritonx.Config({"BLOCK": 16}, num_warps=2, num_stages=4, num_ctas=1, maxnreg=64).all_kwargs()
@@ -107,3 +109,27 @@ def test_a_host_has_all_that_the_language_has(kind: type[Options]) -> None:
 
 def test_a_backend_that_declares_nothing_has_no_8_bit_floats() -> None:
     assert (Options().supported_fp8_dtypes, Options().allowed_dot_input_precisions) == ((), ("ieee",))
+
+
+@pytest.mark.parametrize("by_knob", [False, True])
+def test_an_architecture_in_place_of_the_device_s(by_knob: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if by_knob:
+        monkeypatch.setattr(tritonx.knobs.runtime, "override_arch", "sm80")
+    given = {} if by_knob else {"arch": "sm80"}
+    source = ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
+    kernel = compile(source, "cuda:90", given)
+    assert str(kernel.metadata.target) == "cuda:80" and ".target sm_80" in kernel.asm["ptx"]
+    assert compile(source, "cuda:90", {**given, "arch": "sm_90"}).metadata.target.arch == 90  # an option goes first
+    with active(emulated("90")):
+        launched = double.warmup(np.float32, 8, grid=(1,), **given)
+        assert str(launched.metadata.target) == "cuda:80" and "cuda:80" in launched.asm["ttgir"]
+        with pytest.raises(ValueError, match=r"num_ctas > 1 requires NVIDIA SM90\+ \(Hopper\): this is cuda:80"):
+            double.warmup(np.float32, 8, grid=(1,), num_ctas=2, **given)
+        with pytest.raises(ImpossibleOption, match="unknown NVIDIA target 'vega'"):
+            double.warmup(np.float32, 8, grid=(1,), arch="vega")
+
+
+def test_too_many_threads_are_out_of_resources() -> None:
+    with active(emulated("90")), pytest.raises(tritonx.OutOfResources, match="threads, Required: 4096") as caught:
+        double.warmup(np.float32, 8, grid=(1,), num_warps=128)
+    assert isinstance(caught.value, ValueError) and "in double" in caught.value.__notes__[0]

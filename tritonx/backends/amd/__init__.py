@@ -21,6 +21,7 @@ from tritonx.backends.api import (
     Stage,
     Target,
 )
+from tritonx.runtime.errors import TooManyThreads
 from tritonx.runtime.pytorch import built_for
 from tritonx.runtime.submodules import loading
 
@@ -84,11 +85,10 @@ class AmdBackend(Backend):
 
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         options = super().parse_options(target, given)
-        if options.num_warps * target.warp_size > 1024:
-            limit = 1024 // target.warp_size
-            raise ValueError(f"num_warps is at most {limit} on {target} (1024 threads), got {options.num_warps}")
+        if (threads := options.num_warps * target.warp_size) > 1024:
+            raise TooManyThreads(threads, 1024)
         if options.num_ctas != 1:
-            raise ValueError(f"{target} has no clusters: num_ctas must be 1, got {options.num_ctas}")
+            raise ValueError(f"num_ctas > 1 not supported: {target} has no clusters, num_ctas = {options.num_ctas}")
         assert isinstance(options, AmdOptions)
         return _checked(target, options)
 

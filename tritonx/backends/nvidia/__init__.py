@@ -19,6 +19,7 @@ from tritonx.backends.api import (
     Target,
 )
 from tritonx.backends.nvidia.options import NvidiaOptions
+from tritonx.runtime.errors import TooManyThreads
 from tritonx.runtime.pytorch import built_for
 from tritonx.runtime.submodules import loading
 
@@ -86,11 +87,13 @@ class NvidiaBackend(Backend):
         if target.warp_size != 32:
             raise ValueError(f"a warp of {target} has 32 threads, the target says {target.warp_size}")
         if options.num_warps > 32:
-            raise ValueError(f"num_warps is at most 32 (1024 threads), got {options.num_warps}")
+            raise TooManyThreads(options.num_warps * 32, 1024)
         if options.num_ctas > 16 or options.num_ctas & (options.num_ctas - 1):
             raise ValueError(f"num_ctas must be a power of two up to 16, got {options.num_ctas}")
         if options.num_ctas > 1 and int(target.arch) < 90:
-            raise ValueError(f"clusters (num_ctas = {options.num_ctas}) need compute capability 9.0, this is {target}")
+            raise ValueError(
+                f"num_ctas > 1 requires NVIDIA SM90+ (Hopper): this is {target}, num_ctas = {options.num_ctas}"
+            )
         return options
 
     def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:

@@ -61,8 +61,8 @@ def capability(target: Target) -> Capability:
 
 
 def parse(arch: str) -> Target:
-    """``90``, ``sm_90``, ``sm_90a`` → the target; "" is 90. Raises ``ValueError`` with the known ones."""
-    digits = arch.removeprefix("sm_").rstrip("af") or "90"
+    """``90``, ``sm90``, ``sm_90``, ``sm_90a`` → the target; "" is 90. Raises ``ValueError`` with the known ones."""
+    digits = arch.removeprefix("sm").removeprefix("_").rstrip("af") or "90"
     if not digits.isdigit():
         known = ", ".join(f"cuda:{n}" for n in CAPABILITIES)
         raise ValueError(f"unknown NVIDIA target '{arch}'; known are {known}")

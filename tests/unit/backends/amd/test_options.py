@@ -73,7 +73,7 @@ def test_schedulers_and_subnormal_numbers(compiled: Compile) -> None:
         ("gfx942", {"kpack": 3}, "kpack is 1 or 2, got 3"),
         ("gfx942", {"schedule_hint": "none,fast"}, "got 'fast'"),
         ("gfx942", {"num_ctas": 2}, "has no clusters"),
-        ("gfx942", {"num_warps": 32}, "at most 16"),
+        ("gfx942", {"num_warps": 32}, "threads, Required: 2048, Hardware limit: 1024"),
     ],
 )
 def test_impossible_values(target: str, given: dict[str, Any], reason: str) -> None:

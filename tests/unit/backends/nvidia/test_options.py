@@ -33,9 +33,9 @@ def test_unknown_targets_are_named_with_the_known_ones(arch: str) -> None:
     [
         ({"num_warps": 3}, "power of 2"),
         ({"num_warps": 0}, "power of 2"),
-        ({"num_warps": 64}, "at most 32"),
+        ({"num_warps": 64}, "threads, Required: 2048, Hardware limit: 1024"),
         ({"num_ctas": 3}, "power of two"),
-        ({"num_ctas": 2}, "clusters"),
+        ({"num_ctas": 2}, "num_ctas > 1 requires"),
     ],
 )
 def test_impossible_options(given: dict[str, Any], words: str) -> None:

@@ -36,7 +36,7 @@ ADDRESS = ".u64 .ptr .global .align 1"
 
 
 def run(path: Path | None, **options: Any) -> tuple[Any, Any, Any, Any]:
-    generator = np.random.default_rng()
+    generator = np.random.default_rng(27)
     x, y = (generator.standard_normal(N).astype(np.float32) for _ in range(2))
     out = np.full(N, np.nan, np.float32)
     given = {} if path is None else {"ir_override": str(path)}
@@ -61,7 +61,7 @@ def test_code_for_other_arguments_is_not_launched(tmp_path: Path, more: list[str
         kernel, *_ = run(None)
         path = tmp_path / "add.ptx"
         path.write_text(edited(kernel.asm["ptx"], more))
-        with pytest.raises(UnsupportedArgument, match="8, 8, 8, 4, .* and a launch has 8, 8, 8, 4: it was written for"):
+        with pytest.raises(UnsupportedArgument, match=r"8, 8, 8, 4, .* a launch has 8, 8, 8, 4: it was"):
             run(path)
 
 
