@@ -30,7 +30,25 @@ DIFFERS: dict[str, tuple[str, ...]] = {
     "`~/.tritonx/cache` by default": ("knobs.cache_knobs.dir",),
     "`~/.tritonx/dump` by default": ("knobs.cache_knobs.dump_dir",),
     "`~/.tritonx/override` by default": ("knobs.cache_knobs.override_dir",),
-    "without effect": ("knobs.compilation_knobs.dump_ir_extract_di_local_variables",),
+    "without effect": (
+        "knobs.amd_knobs.buffer_ops_analyze_small_tensor_range",
+        "knobs.amd_knobs.libhip_path",
+        "knobs.amd_knobs.scalarize_packed_fops",
+        "knobs.amd_knobs.use_block_pingpong",
+        "knobs.amd_knobs.use_buffer_atomics",
+        "knobs.amd_knobs.use_in_thread_transpose",
+        "knobs.compilation_knobs.dump_ir_extract_di_local_variables",
+        "knobs.compilation_knobs.use_ir_loc",
+        "knobs.nvidia_knobs.libcuda_path",
+    ),
+    "True by default: lines of the source are in the code where it is False": (
+        "knobs.compilation_knobs.disable_line_info",
+    ),
+    "refused where it is set, with the reason": (
+        "knobs.compilation_knobs.enable_asan",
+        "knobs.compilation_knobs.instrumentation_mode",
+        "knobs.runtime_knobs.add_stages_inspection_hook",
+    ),
     "it mangles as `slice`": ("language.core.slice_type.mangle",),
     "the code is that of `cast`": (
         "language.extra.cuda.convert_custom_float8_sm70",

@@ -78,8 +78,17 @@ def int_literal(value: int, width: int) -> str:
     return str(value - (1 << width) if value >> (width - 1) else value)
 
 
+def quoted(data: bytes) -> str:
+    """Bytes between quotes, as LLVM writes them.
+
+    >>> print(quoted(b'a "b"'))
+    "a \\22b\\22"
+    """
+    characters = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
+    return f'"{characters}"'
+
+
 def string_constant(text: str) -> str:
     """The type and value of a zero-terminated C string: `[3 x i8] c"hi\\00"`."""
     data = text.encode() + b"\0"
-    characters = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
-    return f'[{len(data)} x i8] c"{characters}"'
+    return f"[{len(data)} x i8] c{quoted(data)}"

@@ -34,7 +34,7 @@ from tritonx.runtime.setting_texts import (
     parse_size,
 )
 from tritonx.runtime.settings import Env as Env
-from tritonx.runtime.settings import Group, Knob, flag, folder, hook, optional_text, text
+from tritonx.runtime.settings import Group, Knob, Refused, flag, folder, hook, optional_text, text
 from tritonx.runtime.settings import env as env
 
 
@@ -86,12 +86,20 @@ class CompilationKnobs(Group):
     override = flag("TRITON_KERNEL_OVERRIDE")
     dump_ir = flag("TRITON_KERNEL_DUMP")
     dump_ir_extract_di_local_variables = flag("LLVM_EXTRACT_DI_LOCAL_VARIABLES")
-    """Without effect: the code says lines, and nothing of variables."""
+    """Without effect: code says lines where it is asked to (`disable_line_info`), and nothing of variables."""
     store_binary_only = flag("TRITON_STORE_BINARY_ONLY")
     always_compile = flag("TRITON_ALWAYS_COMPILE")
     use_ir_loc = optional_text("USE_IR_LOC")
-    enable_asan = flag("TRITON_ENABLE_ASAN")
-    disable_line_info = flag("TRITON_DISABLE_LINE_INFO")
+    """Without effect: places are those of the source."""
+    enable_asan = Refused[bool](
+        "TRITON_ENABLE_ASAN",
+        False,
+        parse_bool,
+        "run the vendor's memory checker, or the kernel on a CPU",
+    )
+    disable_line_info = flag("TRITON_DISABLE_LINE_INFO", True)
+    """Code says nothing of the lines of its source: lines cost compile time (docs/measurements.md). ``0`` has it say
+    them, for profilers and sanitizers."""
     front_end_debugging = flag("TRITON_FRONT_END_DEBUGGING")
     allow_non_constexpr_globals = flag("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
     verify = flag("TRITON_VERIFY")
@@ -101,7 +109,7 @@ class CompilationKnobs(Group):
     libraries of the user): see ``tritonx.runtime.isolation``."""
     isolate_timeout = Knob("TRITON_ISOLATE_TIMEOUT", 600.0, parse_seconds)
     """Seconds after which a helper process is ended and the compile fails."""
-    instrumentation_mode = text("TRITON_INSTRUMENTATION_MODE", "")
+    instrumentation_mode = Refused[str]("TRITON_INSTRUMENTATION_MODE", "", str, "no code is instrumented")
     listener = hook()
 
 
@@ -146,7 +154,9 @@ class RuntimeKnobs(Group):
     override_arch = optional_text("TRITON_OVERRIDE_ARCH")
     jit_cache_hook = hook()
     jit_post_compile_hook = hook()
-    add_stages_inspection_hook = hook()
+    add_stages_inspection_hook = Refused[object](
+        None, None, str, "a compile's stages are lists of passes: see `tritonx-opt`, or derive a backend"
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar, cast, overload
 
 from tritonx.runtime.environment import getenv, read, setenv, toenv
+from tritonx.runtime.errors import NotOffered
 from tritonx.runtime.setting_texts import parse_bool, parse_folder
 
 T = TypeVar("T")
@@ -106,6 +107,27 @@ def optional_text(env: str | None) -> Knob[str | None]:
 def hook(default: object = None) -> Knob[Any]:
     """A callable that only a program sets."""
     return Knob[Any](None, default, str)
+
+
+class Refused(Knob[T]):
+    """A setting of Triton's that nothing here can follow: anything but its default is refused, with the reason."""
+
+    def __init__(self, env: str | None, default: T, parse: Callable[[str], T], why: str) -> None:
+        super().__init__(env, default, parse)
+        self.why = why
+
+    def get(self) -> T:
+        return self._default_only(super().get())
+
+    def __set__(self, group: Group, value: T | Env) -> None:
+        if not isinstance(value, Env):
+            self._default_only(value)
+        super().__set__(group, value)
+
+    def _default_only(self, value: T) -> T:
+        if value != self.default:
+            raise NotOffered(f"tritonx does not offer the setting {self.env or self.name}: {self.why}")
+        return value
 
 
 class Group:

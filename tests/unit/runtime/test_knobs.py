@@ -10,7 +10,7 @@ import pytest
 import tritonx
 from tritonx.runtime import knobs
 from tritonx.runtime.environment import variable
-from tritonx.runtime.errors import BadSetting
+from tritonx.runtime.errors import BadSetting, NotOffered
 from tritonx.runtime.setting_texts import parse_size
 
 
@@ -71,10 +71,35 @@ MALFORMED = [
 ]
 GROUPS = (knobs.cache, knobs.compilation, knobs.autotuning, knobs.runtime, knobs.language, knobs.build)
 FREE_TEXT = {
-    *("CC", "USE_IR_LOC", "TRITON_INSTRUMENTATION_MODE", "TRITON_BACKEND", "TRITON_OVERRIDE_ARCH"),
+    *("CC", "USE_IR_LOC", "TRITON_BACKEND", "TRITON_OVERRIDE_ARCH"),
     *("TRITON_CUDACRT_PATH", "TRITON_CUDART_PATH"),
 }
 """What takes any text; the backend's name is looked up when it is used."""
+
+
+REFUSED = {"TRITON_ENABLE_ASAN": (True, "1", "0"), "TRITON_INSTRUMENTATION_MODE": ("fpsan", "fpsan", "")}
+"""A value that nothing can follow, as text too, and the text of the default."""
+
+
+@pytest.mark.parametrize("env", REFUSED)
+def test_a_setting_that_nothing_follows_is_refused(env: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (group, name), (value, text, default) = descriptor(env), REFUSED[env]
+    with pytest.raises(NotOffered, match=f"does not offer the setting {env}: "):
+        setattr(group, name, value)
+    setattr(group, name, getattr(group, name))
+    delattr(group, name)
+    monkeypatch.setenv(variable(env), default)
+    assert not getattr(group, name)
+    monkeypatch.setenv(variable(env), text)
+    with pytest.raises(NotOffered, match=f"does not offer the setting {env}: "):
+        getattr(group, name)
+
+
+def test_a_hook_for_stages_is_refused() -> None:
+    with pytest.raises(NotOffered, match=r"setting add_stages_inspection_hook: .*`tritonx-opt`"):
+        knobs.runtime.add_stages_inspection_hook = print
+    knobs.runtime.add_stages_inspection_hook = None
+    del knobs.runtime.add_stages_inspection_hook
 
 
 def descriptor(env: str) -> tuple[knobs.Group, str]:
@@ -95,7 +120,7 @@ def test_malformed_settings_name_the_variable_that_is_set(
 
 
 def test_every_setting_has_a_malformed_value_or_takes_any() -> None:
-    tried = {env for env, _, _ in MALFORMED} | FREE_TEXT
+    tried = {env for env, _, _ in MALFORMED} | FREE_TEXT | set(REFUSED)
     for group in GROUPS:
         for knob in group.knob_descriptors.values():
             if knob.env is not None and knob.env not in tried:

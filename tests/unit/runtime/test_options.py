@@ -133,3 +133,13 @@ def test_too_many_threads_are_out_of_resources() -> None:
     with active(emulated("90")), pytest.raises(tritonx.OutOfResources, match="threads, Required: 4096") as caught:
         double.warmup(np.float32, 8, grid=(1,), num_warps=128)
     assert isinstance(caught.value, ValueError) and "in double" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942", "cpu"])
+def test_whether_products_and_sums_are_contracted_by_default(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend, parsed = registry.parse_target(target)
+    assert registry.parse_options(backend, parsed, {}).enable_fp_fusion
+    monkeypatch.setattr(tritonx.knobs.language, "default_fp_fusion", False)
+    assert not registry.parse_options(backend, parsed, {}).enable_fp_fusion
+    assert not registry.parse_options(backend, parsed, {"enable_fp_fusion": None}).enable_fp_fusion
+    assert registry.parse_options(backend, parsed, {"enable_fp_fusion": True}).enable_fp_fusion

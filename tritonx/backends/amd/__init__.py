@@ -76,11 +76,13 @@ class AmdBackend(Backend):
 
     def default_options(self, target: Target) -> Mapping[str, object]:
         from tritonx.backends.amd.knobs import knobs
+        from tritonx.runtime.knobs import compilation
 
         return {
             "pipeline": knobs.pipeline,
             "buffer_ops": knobs.use_buffer_ops,
             "async_copy": knobs.use_async_copy,
+            "line_info": not compilation.disable_line_info,
         }
 
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:

@@ -25,6 +25,9 @@ class AmdOptions(GpuOptions):
       behind the products of another iteration into shared memory. Its default is the knob ``knobs.amd.pipeline``.
     * ``async_copy`` has them go to shared memory past the registers where lanes can (Triton:
       ``knobs.amd.use_async_copy``, off there as here): on gfx942, four bytes at a time, and gfx950, up to 16.
+    * ``line_info`` has the assembly say which lines of the source it comes from, and the code object where an external
+      linker makes it (``TRITONX_LLD_PATH``): the built-in one leaves DWARF's sections out. Its default is the opposite
+      of the knob ``knobs.compilation.disable_line_info``.
 
     >>> from tritonx.backends.amd.compiler import HIPOptions
     >>> HIPOptions(waves_per_eu=2).waves_per_eu
@@ -46,6 +49,7 @@ class AmdOptions(GpuOptions):
     arch: str | None = None
     backend_name: str = "hip"
     instrumentation_mode: str = ""
+    line_info: bool = False
 
 
 SCHEDULE_HINTS = ("none", "attention", "memory-bound-attention")

@@ -34,6 +34,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.amd import assembly, buffer, direct_copies, loops, scheduling, thread_transpose
     from tritonx.backends.amd.codegen import data_layout
     from tritonx.backends.amd.machine import AmdMachine
+    from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.table import TABLE
 
@@ -59,7 +60,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         direct_copies.TABLE,
     )
     table = {op: emit for part in tables for op, emit in part.items()}
-    emitter = ModuleEmitter(module, machine, options, table)
+    lines = LineInfo("LineTablesOnly") if options.line_info else None
+    emitter = ModuleEmitter(module, machine, options, table, lines)
     text = emitter.emit()
     compilation.origin = emitter.origin()
     if emitter.shared_bytes > chip.shared_bytes:

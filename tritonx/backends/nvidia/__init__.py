@@ -69,12 +69,14 @@ class NvidiaBackend(Backend):
 
     def default_options(self, target: Target) -> Mapping[str, object]:
         from tritonx.backends.nvidia.knobs import knobs
+        from tritonx.runtime.knobs import compilation
 
         return {
             "pipeline": knobs.pipeline,
             "launch_maps": knobs.launch_maps is True,
             "describe_loads": knobs.describe_loads,
             "ptx_options": knobs.assembler_options(),
+            "line_info": not compilation.disable_line_info,
         }
 
     def launch_options(self, target: Target) -> Mapping[str, object]:

@@ -1,16 +1,16 @@
 """Mathematical functions on NVIDIA hardware.
 
 f32 functions use the special-function unit where Triton does (`exp` = ex2.approx of a product, `sqrt.approx.ftz`,
-`rsqrt.approx.ftz`, `div.full`); `log`, `sin` and the like are the vector polynomials that the host uses too, which
-keep two units in the last place over the whole range. `exp` of results that are all rounded to 16 bits is the square of
-exp(x/2): one product instead of the three predicated instructions that keep subnormal results of ex2.approx, at five
-units in the last place instead of two and a half where |x| ≤ 1 (nine and eight where |x| ≤ 10). f64 functions come from
-the device library, see ``device_library``."""
+`rsqrt.approx.ftz`, `div.full`; without ``.ftz`` where ``enable_reflect_ftz`` is off); `log`, `sin` and the like are the
+vector polynomials that the host uses too, which keep two units in the last place over the whole range. `exp` of results
+that are all rounded to 16 bits is the square of exp(x/2): one product instead of the three predicated instructions that
+keep subnormal results of ex2.approx, at five units in the last place instead of two and a half where |x| ≤ 1 (nine and
+eight where |x| ≤ 10). f64 functions come from the device library, see ``device_library``."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tritonx.analysis.precision import only_narrowed
 from tritonx.backends.nvidia import device_library
@@ -28,11 +28,12 @@ from tritonx.conversion.llvm_text import float_literal
 from tritonx.dialects import math
 
 if TYPE_CHECKING:
+    from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 _LOG2_E = 1.4426950408889634
 
-# name → (intrinsic of the special-function unit): PTX ISA 9.0, section 9.7.3
+# name → intrinsic of the special-function unit: PTX ISA 9.0, section 9.7.3
 _APPROXIMATE = {
     "exp2": "@llvm.nvvm.ex2.approx.ftz.f",
     "sqrt": "@llvm.nvvm.sqrt.approx.ftz.f",
@@ -66,7 +67,7 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name == "tanh_approximate":
         return tanh_approximate(f, operands[0])
     if name in _APPROXIMATE:
-        return call_each(f, _APPROXIMATE[name], operands, "float")
+        return call_each(f, approximate(f, name), operands, "float")
     if name == "div" and len(set(operands[1].scalars or ())) == 1 and operands[0].n >= UNIFORM_FROM:
         return divided_by_one(f, operands[0], (operands[1].scalars or [""])[0])
     if name == "div":
@@ -76,6 +77,12 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name in POLYNOMIALS:
         return polynomial(f, name, operands)
     return None
+
+
+def approximate(f: FunctionEmitter, name: str) -> str:
+    """The intrinsic, which keeps subnormal numbers where ``enable_reflect_ftz`` is off."""
+    flushes = cast("NvidiaMachine", f.machine).reflect_ftz
+    return _APPROXIMATE[name] if flushes else _APPROXIMATE[name].replace(".ftz", "")
 
 
 def exponential_of_halves(f: FunctionEmitter, x: Tile) -> Tile:

@@ -27,6 +27,8 @@ class NvidiaOptions(GpuOptions):
     ``describe_loads`` has the copy engine of 9.0 bring what products load through pointers, where these are regular
     (`describe-loads`); its default is the knob ``knobs.nvidia.describe_loads``. None: with ``launch_maps``, for loads
     whose maps the launch makes and of which nothing is to be asked at run time.
+    ``line_info`` has the code say which lines of the source it comes from, for profilers and sanitizers; its default is
+    the opposite of the knob ``knobs.compilation.disable_line_info``.
 
     >>> from tritonx.backends.nvidia.compiler import CUDAOptions
     >>> CUDAOptions(maxnreg=128).maxnreg
@@ -48,6 +50,7 @@ class NvidiaOptions(GpuOptions):
     pipeline: bool = True
     launch_maps: bool = False
     describe_loads: bool | None = None
+    line_info: bool = False
 
     PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {"maxnreg", "launch_pdl"}
 

@@ -42,6 +42,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.table import TABLE
     from tritonx.backends.nvidia.tensor_map import NBYTES
     from tritonx.backends.nvidia.tensor_map_at_launch import maps_at_launch
+    from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
 
     target, options = compilation.target, options_of(compilation)
@@ -54,7 +55,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         cluster=options.num_ctas,
         reflect_ftz=options.enable_reflect_ftz,
     )
-    emitter = ModuleEmitter(module, machine, options, TABLE)
+    lines = LineInfo("DebugDirectivesOnly") if options.line_info else None  # `.loc`, and no sections of DWARF
+    emitter = ModuleEmitter(module, machine, options, TABLE, lines)
     text = emitter.emit()
     compilation.origin = emitter.origin()
     compilation.metadata.update(emitter.launch_metadata())

@@ -310,10 +310,13 @@ class FunctionEmitter(Writer):
         for result in op.results:
             if not is_held(type_of(result)):
                 raise PassError(op, f"no target has registers for {element_type(type_of(result))}")
-        self.budget.begin(op, len(self.lines))
+        start = len(self.lines)
+        self.budget.begin(op, start)
         self.runs = first_registers(op, self)
         emit(op, self)
         self.runs = None
+        if self.module.line_info is not None:
+            self.module.line_info.mark(self.lines, start, op)
 
     def return_values(self, values: list[Tile]) -> None:
         """End the function. A kernel returns nothing; a function returns its values as one struct of their wide

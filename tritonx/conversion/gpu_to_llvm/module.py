@@ -16,6 +16,7 @@ from tritonx.conversion.gpu_to_llvm import global_scratch
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.legal_types import check_types
+from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.numbers import GpuNumbers
 from tritonx.conversion.gpu_to_llvm.partitions import Partitions
@@ -52,13 +53,19 @@ class DescriptorParameter:
 class ModuleEmitter(Module):
     """Writes a ``ttg`` module as LLVM text.
 
-    ``table`` maps op classes to emitters; ``machine`` is what the vendor supplies.
+    ``table`` maps op classes to emitters; ``machine`` is what the vendor supplies; ``line_info``, if there is one, says
+    where in the source instructions come from.
     """
 
     shared_symbol = "@shared_memory"
 
     def __init__(
-        self, module: ModuleOp, machine: Machine, options: GpuOptions, table: Mapping[type[Operation], Emit]
+        self,
+        module: ModuleOp,
+        machine: Machine,
+        options: GpuOptions,
+        table: Mapping[type[Operation], Emit],
+        line_info: LineInfo | None = None,
     ) -> None:
         super().__init__()
         self.op = module
@@ -66,6 +73,7 @@ class ModuleEmitter(Module):
         self.options = options
         self.numbers = GpuNumbers(machine, fuse=options.enable_fp_fusion)
         self.table = table
+        self.line_info = line_info
         self.attributes: dict[str, str] = {}
         self.functions: dict[str, tile.FuncOp] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
@@ -131,7 +139,8 @@ class ModuleEmitter(Module):
         if self.shared_bytes or any(self.shared_symbol in body for body in bodies.values()):
             head.append(machine.shared_memory(self.shared_symbol, self.shared_bytes))
         groups = [f"attributes {name} = {{ {text} }}" for name, text in self.attributes.items()]
-        return self.print(head, [*groups, *machine.module_tail(self.num_warps * machine.warp_size)])
+        lines = [] if self.line_info is None else self.line_info.metadata()
+        return self.print(head, [*groups, *machine.module_tail(self.num_warps * machine.warp_size), *lines])
 
     def launch_metadata(self) -> dict[str, int]:
         """What a launch must know of the module: bytes of shared memory, warps and their size, a block's
@@ -170,6 +179,7 @@ class ModuleEmitter(Module):
             if isinstance(type_, MemDescType):
                 raise PassError(op, f"no function takes or returns shared memory: {type_}", "let it be inlined")
         f.is_kernel = is_kernel
+        origin = "" if self.line_info is None else self.line_info.function(op)
         parameters = self._parameters(op, f)
         for number, block in enumerate(blocks):
             f.labels[block] = "body" if number == 0 else f.new_label("block")
@@ -186,7 +196,7 @@ class ModuleEmitter(Module):
             if results:
                 result = "{ " + ", ".join(Tile(self.type(t), f.registers(t)).type for t in results) + " }"
             attributes = " noinline"
-        text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes} {{", "entry:"]
+        text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes}{origin} {{", "entry:"]
         return "\n".join([*text, *entry, *f.threads.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
 
     def _parameters(self, op: tile.FuncOp, f: FunctionEmitter) -> list[str]:

@@ -98,6 +98,11 @@ def test_the_options_that_change_its_arithmetic(compiler: Any) -> None:
     exact = ptx(compiler, hyperbolic, enable_reflect_ftz=False)
     assert set(re.findall(r"\S+\.ftz\S*", exact)) == {"ex2.approx.ftz.f32", "rcp.approx.ftz.f32"}
     assert re.search(r"\smul\.f32", ptx(compiler, hyperbolic))
+    for name in ("exp2", "sqrt", "rsqrt"):
+        constants = {"F": getattr(tl, name), "N": 128}
+        flushing = compiler(applied, "90", {"x_ptr": "*fp32"}, constants, until="ptx")
+        keeping = compiler(applied, "90", {"x_ptr": "*fp32"}, constants, until="ptx", enable_reflect_ftz=False)
+        assert ".approx.ftz.f32" in flushing.ptx and ".approx.f32" in keeping.ptx and ".ftz" not in keeping.ptx
     apart = ptx(compiler, hyperbolic, enable_fp_fusion=False)
     assert "mul.rn.f32" in apart and not re.search(r"\s(mul|add)\.f32", apart)
 
