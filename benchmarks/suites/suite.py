@@ -46,6 +46,7 @@ SUITES = {
     "triton": Suite(
         "triton/python/test",
         ("unit/**/test_*.py",),
+        (".", "unit/language"),
         without=("unit/instrumentation/*.py", "unit/plugins/*.py", "unit/tools/test_triton_to_gluon.py"),
         arguments=("--device", "cuda", "--rootdir", ".", "--confcutdir", "."),
         limit=120,
