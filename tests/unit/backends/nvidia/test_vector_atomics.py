@@ -12,7 +12,7 @@ from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.testing.conformance import cases
 from tritonx.testing.conformance.case import Case, Output
 from tritonx.testing.conformance.families.atomic import neighbours_kernel
-from tritonx.testing.conformance.families.blocks import reduce_kernel
+from tritonx.testing.conformance.families.blocks import reduce_kernel, reduced
 
 SEED = int(os.environ["TRITONX_SEED"])
 
@@ -74,7 +74,24 @@ REDUCTIONS = [case for case in cases() if case.name.startswith("blocks/reduce")]
 @pytest.mark.parametrize("arch", ["75", "90"])
 @pytest.mark.parametrize("case", REDUCTIONS, ids=lambda case: case.name)
 def test_reductions_executed(case: Case, arch: str) -> None:
-    trial = case.trial(SEED)
-    got = PtxDevice(arch, SEED).run(case, trial)
+    is_right(case, arch)
+
+
+@pytest.mark.parametrize("kind", ["max", "min"])
+@pytest.mark.parametrize(
+    ("dtype", "tile", "suffix"),
+    [("fp16", (32, 8), ".v2.f16"), ("bf16", (32, 8), ".v2.bf16"), ("fp16", (32, 16), ".v2.f16x2"),
+     ("bf16", (32, 32), ".v4.bf16x2")],
+)  # fmt: skip
+def test_vectors_executed(dtype: str, tile: tuple[int, int], suffix: str, kind: str) -> None:
+    case = Case(f"{kind}-{dtype}", reduce_kernel, reduced(kind, dtype, (64, 64), tile), {"num_warps": 4})
+    assert f"atom.global.gpu.relaxed.{kind}.noftz{suffix} " in is_right(case, "100")
+
+
+def is_right(case: Case, arch: str) -> str:
+    """Executes a case, and compares what it leaves. Returns the PTX."""
+    trial, device = case.trial(SEED), PtxDevice(arch, SEED)
+    got = device.run(case, trial)
     for output, array in zip((a for a in trial.args if isinstance(a, Output)), got, strict=True):
         output.check(array)
+    return device.backend.cuda.executed

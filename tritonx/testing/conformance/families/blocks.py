@@ -73,7 +73,7 @@ _REDUCE = {
 }  # fmt: skip
 
 
-def _reduced(kind: str, dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> MakeTrial:
+def reduced(kind: str, dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> MakeTrial:
     """Floats are ordered with infinities and zeros among them, but no NaN: PTX does not say what one gives."""
 
     def drawn(rng: np.random.Generator) -> np.ndarray:
@@ -127,4 +127,4 @@ def cases(cover: Cover) -> Iterator[Case]:
     kinds += [("and", "uint32"), ("or", "int64"), ("xor", "int32")]
     for (kind, dtype), (shape, tile), warps in cover.zipped(kinds, shapes, (4, 1, 8)):
         name = f"blocks/reduce-{kind}-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}-w{warps}"
-        yield Case(name, reduce_kernel, _reduced(kind, dtype, shape, tile), {"num_warps": warps})
+        yield Case(name, reduce_kernel, reduced(kind, dtype, shape, tile), {"num_warps": warps})
