@@ -111,9 +111,14 @@ class tensor_descriptor_base(base_value):
         return (_semantic or active.current("atomic_add")).descriptor_reduce("add", self, value, offsets)
 
     def atomic_min(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
+        """The smaller of memory and a block; see ``atomic_max``."""
         return (_semantic or active.current("atomic_min")).descriptor_reduce("min", self, value, offsets)
 
     def atomic_max(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
+        """The larger of memory and a block, for integers of 32 or 64 bits, fp16 and bf16, of which -0.0 is below +0.0.
+        A number wins over a NaN, but for where the chip has instructions for it (NVIDIA's from 9.0 on): of these PTX
+        does not say what a NaN gives.
+        """
         return (_semantic or active.current("atomic_max")).descriptor_reduce("max", self, value, offsets)
 
     def atomic_and(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonx.backends.nvidia.vector_atomics import summed_together
+from tritonx.backends.nvidia.vector_atomics import ordered_together, summed_together
+from tritonx.conversion.float_order import extreme, orders
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, MemSemantic, MemSyncScope, RMWOp
@@ -142,14 +143,14 @@ _RMW = {
     RMWOp.OR: "or.b",
     RMWOp.XOR: "xor.b",
     RMWOp.ADD: "add.u",
-    RMWOp.FADD: "add",
     RMWOp.MAX: "max.s",
     RMWOp.MIN: "min.s",
     RMWOp.UMAX: "max.u",
     RMWOp.UMIN: "min.u",
     RMWOp.XCHG: "exch.b",
 }
-_FADD = {"float": ".f32", "double": ".f64", "half": ".noftz.f16", "bfloat": ".noftz.bf16"}
+_FLOAT_RMW = {RMWOp.FADD: "add", RMWOp.MAX: "max", RMWOp.MIN: "min"}
+_FLOATS = {"float": ".f32", "double": ".f64", "half": ".noftz.f16", "bfloat": ".noftz.bf16"}
 
 
 def _atomic_words(f: FunctionEmitter, elem: str, names: list[str]) -> tuple[int, list[str]]:
@@ -159,31 +160,34 @@ def _atomic_words(f: FunctionEmitter, elem: str, names: list[str]) -> tuple[int,
     return width, [f.inst(f"bitcast {elem} {x} to i{width}") for x in names]
 
 
-def _add_by_swap(
-    f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+def _by_swap(
+    f: FunctionEmitter, kind: RMWOp, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
 ) -> str:
-    """A floating-point add that the chip has no instruction for: a compare-and-swap loop on its 16 bits."""
-    start, loop, done = f.new_label("try"), f.new_label("retry"), f.new_label("added")
+    """What the chip has no instruction for on floats of 16 bits: a loop of compare-and-swap."""
+    start, loop, done = f.new_label("try"), f.new_label("retry"), f.new_label("swapped")
     before = f.block
     f.line(f"br i1 {mask if mask is not None else 'true'}, label %{start}, label %{done}")
     f.label(start)
-    first = f.inst(f"load volatile {elem}, ptr addrspace(1) {pointer}, align {bits(elem) // 8}")
+    given = f.inst(f"bitcast {elem} {value} to i16")
+    first = f.inst(f"load volatile i16, ptr addrspace(1) {pointer}, align 2")
     f.branch(loop)
     f.label(loop)
-    expected, old = f.name(), f.name()
-    f.line(f"{expected} = phi {elem} [ {first}, %{start} ], [ {old}, %{loop} ]")
-    total = f.inst(f"fadd {elem} {expected}, {value}")
-    width, (a, b) = _atomic_words(f, elem, [expected, total])
-    text = f"atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.cas.b{width} $0, [$1+0], $2, $3;"
-    word = f.inst(
-        f'call i{width} asm sideeffect "{text}", "=h,l,h,h,~{{memory}}"'
-        f"(ptr addrspace(1) {pointer}, i{width} {a}, i{width} {b})"
+    expected, found = f.name(), f.name()
+    f.line(f"{expected} = phi i16 [ {first}, %{start} ], [ {found}, %{loop} ]")
+    if orders(kind, elem):
+        new = extreme(f.inst, kind, elem, expected, given)
+    else:
+        total = f.inst(f"fadd {elem} {f.inst(f'bitcast i16 {expected} to {elem}')}, {value}")
+        new = f.inst(f"bitcast {elem} {total} to i16")
+    text = f"atom.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.global.cas.b16 $0, [$1+0], $2, $3;"
+    f.line(
+        f'{found} = call i16 asm sideeffect "{text}", "=h,l,h,h,~{{memory}}"'
+        f"(ptr addrspace(1) {pointer}, i16 {expected}, i16 {new})"
     )
-    f.line(f"{old} = bitcast i{width} {word} to {elem}")
-    same = f.inst(f"icmp eq i{width} {word}, {a}")
-    f.line(f"br i1 {same}, label %{done}, label %{loop}")
+    f.line(f"br i1 {f.inst(f'icmp eq i16 {found}, {expected}')}, label %{done}, label %{loop}")
     f.label(done)
-    return f.inst(f"phi {elem} [ poison, %{before} ], [ {old}, %{loop} ]")
+    word = f.inst(f"phi i16 [ poison, %{before} ], [ {found}, %{loop} ]")
+    return f.inst(f"bitcast i16 {word} to {elem}")
 
 
 @dataclass(frozen=True)
@@ -243,7 +247,16 @@ class NvidiaMemory:
         f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
 
     def atomic_width(self, kind: int, elem: str) -> int:
-        return summed_together(self.capability, elem) if RMWOp(kind) is RMWOp.FADD else 1
+        if RMWOp(kind) is RMWOp.FADD:
+            return summed_together(self.capability, elem)
+        return ordered_together(self.capability, elem) if orders(RMWOp(kind), elem) else 1
+
+    def _swaps(self, operation: RMWOp, access: Access) -> bool:
+        """Whether a loop of compare-and-swap makes an atomic: the chip adds no bf16 before 9.0, and orders floats of 16
+        bits in vectors alone."""
+        if orders(operation, access.elem):
+            return access.width == 1
+        return operation is RMWOp.FADD and access.elem == "bfloat" and self.capability < 90
 
     def atomic(
         self,
@@ -258,22 +271,24 @@ class NvidiaMemory:
     ) -> str:
         """``atom``, guarded by ``mask``; the old value (undefined where the guard is false)."""
         operation, elem = RMWOp(kind), access.elem
-        if operation is RMWOp.FADD:
-            if elem == "bfloat" and self.capability < 90:
-                return _add_by_swap(f, pointer, value, elem, sem, scope, mask)
-            suffix = _RMW[operation] + _FADD[elem]
+        if self._swaps(operation, access):
+            return _by_swap(f, operation, pointer, value, elem, sem, scope, mask)
+        if operation is RMWOp.FADD or orders(operation, elem):
+            suffix = _FLOAT_RMW[operation] + _FLOATS[elem]
         else:
             if bits(elem) < 32:
                 raise TypeError(f"atomic {operation.name.lower()} on {bits(elem)} bits")
             suffix = f"{_RMW[operation]}{bits(elem)}"
         word, count = _words(access)
+        if access.width == 2 and orders(operation, elem):  # of one pair there is the sum alone
+            word, count = 16, 2
         if access.width > 1 and count > 1:
             suffix = f"{suffix[: suffix.rindex('.')]}.v{count}{suffix[suffix.rindex('.') :]}"
-        if access.width > 1 and bits(elem) < 32:
+        if access.width > 1 and bits(elem) < word:
             suffix += "x2"
         words = _to_words(f, access, value, word, count)
         guard, operands = ("", []) if mask is None else (f"@${2 * count + 1} ", [f"i1 {mask}"])
-        order = f"{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}"
+        order = f"{_SCOPE[MemSyncScope(scope)]}.{_SEM[MemSemantic(sem)]}"
         old, new = _registers(0, count), _registers(count + 1, count)
         text = f"{guard}atom.global.{order}.{suffix} {old}, [${count}+0], {new};"
         letter = _letter(word)

@@ -1,5 +1,5 @@
-"""How many neighbours one atomic sum of floats adds to: PTX ISA, "atom": vectors of 128 bits from 9.0 on, pairs of
-halves before."""
+"""How many neighbours one atomic on floats works on: PTX ISA, "atom": vectors of 128 bits from 9.0 on, and before pairs
+of halves, to which is added."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def summed_together(capability: int, elem: str) -> int:
     if capability >= 90:
         return 128 // bits(elem)
     return 2 if elem == "half" else 1
+
+
+def ordered_together(capability: int, elem: str) -> int:
+    """The same for the larger and the smaller of floats of 16 bits; of one alone no instruction makes it."""
+    return 128 // bits(elem) if capability >= 90 and elem in ("half", "bfloat") else 1
 
 
 def summed_types(capability: int) -> tuple[tuple[str, int], ...]:

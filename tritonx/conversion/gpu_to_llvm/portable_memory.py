@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from tritonx.conversion.float_order import orders
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.swap_loops import Part, Swap, compare_and_swap, modify
 from tritonx.conversion.gpu_to_llvm.types import bits
@@ -35,8 +36,8 @@ def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, ma
 @dataclass(frozen=True)
 class PortableMemory:
     """``scopes`` gives LLVM's name of the threads that an atomic is for, where it is not all of the system. Atomics of
-    fewer than ``smallest_atomic`` bits, and sums of floats that are none of ``float_sums`` (LLVM's types), are made by
-    compare-and-swap (`swap_loops`)."""
+    fewer than ``smallest_atomic`` bits, sums of floats that are none of ``float_sums`` (LLVM's types), and what orders
+    floats are made by compare-and-swap (`swap_loops`)."""
 
     scopes: Mapping[MemSyncScope, str] = field(default_factory=dict[MemSyncScope, str])
     smallest_atomic: int = WORD
@@ -81,7 +82,7 @@ class PortableMemory:
         _refuse(f, operation, elem)
 
         def make() -> str:
-            if bits(elem) < self.smallest_atomic or (operation is RMWOp.FADD and elem not in self.float_sums):
+            if self._swaps(operation, elem):
                 part = Part.at(f, pointer, elem, self.smallest_atomic)
                 return modify(f, part, Swap(where, sem), operation, value)
             name = RMW_OPERATIONS[kind]
@@ -113,6 +114,11 @@ class PortableMemory:
 
         return guarded(f, mask, elem, "poison", make)
 
+    def _swaps(self, operation: RMWOp, elem: str) -> bool:
+        if operation is RMWOp.FADD and elem not in self.float_sums:
+            return True
+        return bits(elem) < self.smallest_atomic or orders(operation, elem)
+
     def _scope(self, scope: int) -> str:
         name = self.scopes.get(MemSyncScope(scope))
         return f'syncscope("{name}") ' if name else ""
@@ -131,7 +137,9 @@ def _refuse(f: FunctionEmitter, operation: RMWOp | None, elem: str) -> None:
     name = "compare-and-swap" if operation is None else RMW_OPERATIONS[operation]
     if elem == "i1" or (elem.startswith("ptr") and operation is not RMWOp.XCHG):
         raise PassError(f.current, f"there is no atomic {name} of {'pointers' if elem != 'i1' else elem}")
-    if operation not in (None, RMWOp.XCHG) and is_float(elem) != (operation is RMWOp.FADD):
+    if operation in (None, RMWOp.XCHG) or orders(operation, elem):
+        return
+    if is_float(elem) != (operation is RMWOp.FADD):
         raise PassError(f.current, f"there is no atomic {name} of {elem}")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonx.conversion.float_order import extreme, orders
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS
 from tritonx.dialects.tile.enums import RMWOp
@@ -169,6 +170,9 @@ def compare_and_swap(f: FunctionEmitter, part: Part, swap: Swap, compare: str, v
 def _combined(f: FunctionEmitter, kind: RMWOp, elem: str, old: str, value: str) -> str:
     if kind is RMWOp.XCHG:
         return value
+    if orders(kind, elem):
+        patterns = [f.inst(f"bitcast {elem} {x} to i16") for x in (old, value)]
+        return f.inst(f"bitcast i16 {extreme(f.inst, kind, elem, *patterns)} to {elem}")
     if (predicate := _ORDERED.get(kind)) is not None:
         return f.inst(f"select i1 {f.inst(f'icmp {predicate} {elem} {old}, {value}')}, {elem} {old}, {elem} {value}")
     return f.inst(f"{_OPERATIONS[kind]} {elem} {old}, {value}")

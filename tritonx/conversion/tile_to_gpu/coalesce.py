@@ -36,6 +36,9 @@ each lay in another line (a stride of 3456 bytes), 7 where they lay in 14 (one o
 WORD = 4
 """Bytes of a register."""
 
+_OF_FLOATS = (RMWOp.FADD, RMWOp.MAX, RMWOp.MIN)
+"""The atomics that there are of several floats at once."""
+
 
 @dataclass(frozen=True)
 class _Access:
@@ -154,8 +157,8 @@ def _distance(step: Step, nbytes: int) -> tuple[int, ...]:
 def _together(
     op: tile.AtomicRMWOp | tile.AtomicCASOp, element: Attribute, fast: int, facts: AxisFacts, target: GpuTarget
 ) -> int:
-    """How many neighbours along a dim one instruction takes: sums of floats, under one value of the mask."""
-    if isinstance(op, tile.AtomicCASOp) or RMWOp(op.atomic_rmw_op.value.data) is not RMWOp.FADD:
+    """How many neighbours along a dim one instruction takes: to add or order floats, under one value of the mask."""
+    if isinstance(op, tile.AtomicCASOp) or RMWOp(op.atomic_rmw_op.value.data) not in _OF_FLOATS:
         return 1
     most = dict(target.summed).get(str(element), 1)
     return most if op.mask is None else min(most, facts.of(op.mask).constancy[fast])

@@ -31,7 +31,7 @@ class GpuTarget:
     vector_bits: int = 128
     """Widest access of a thread to global memory."""
     summed: tuple[tuple[str, int], ...] = ()
-    """Element types of which one atomic sum adds to several neighbours, with how many."""
+    """Types of floats of which one atomic, a sum mostly, takes several neighbours, with how many."""
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have; every GPU gives it what stands here."""
     options: tuple[tuple[str, int | str | bool], ...] = ()

@@ -1,15 +1,17 @@
 """Atomic operations: one LLVM atomic instruction an element, in row-major order, where the mask is true.
 
-The order of a `sem` is LLVM's; scopes do not differ on a host. bf16, whose arithmetic has no instruction, and f16 add
-in a loop of compare-and-swap on their bits. The result of a masked-off element is 0.
+The order of a `sem` is LLVM's; scopes do not differ on a host. bf16, whose arithmetic has no instruction, and f16 are
+added and ordered in a loop of compare-and-swap on their bits. The result of a masked-off element is 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
 
+from tritonx.conversion.float_order import extreme
 from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS
 from tritonx.conversion.tile_to_loops.constants import literal
 from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
@@ -19,7 +21,7 @@ from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, is_na
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import RMWOp
-from tritonx.ir.types import element_type, f32
+from tritonx.ir.types import element_type, f16, f32
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -32,10 +34,10 @@ def _perform(e: Emitter, op: Operation, address: str, operands: list[str], eleme
     assert isinstance(op, tile.AtomicRMWOp)
     kind, order = op.atomic_rmw_op.value.data, MEMORY_ORDERS[op.sem.value.data]
     scalar = memory_type(element)
+    if is_narrow_float(element):
+        return _narrow(e, address, operands[0], element, order, RMWOp(kind))
     if is_float(element) and kind not in (RMWOp.FADD, RMWOp.XCHG):
         raise unsupported(op, f"{RMW_OPERATIONS[kind]} of {element} is not an operation on bits")
-    if is_narrow_float(element):
-        return _narrow(e, address, operands[0], element, order, exchange=kind == RMWOp.XCHG)
     if integer_bits(element) == 1:
         raise unsupported(op, "atomics on i1 do not exist")
     align = type_bytes(scalar)
@@ -48,25 +50,23 @@ def _bits_type(element: Attribute) -> str:
     return f"i{8 * type_bytes(memory_type(element))}"
 
 
-def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str, *, exchange: bool) -> str:
-    """Add or exchange on the bits of a narrow float."""
+def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str, kind: RMWOp) -> str:
+    """Add, exchange or order on the bits of a narrow float."""
     w = e.writer
     bits, scalar = _bits_type(element), memory_type(element)
     align = type_bytes(scalar)
-    if exchange:
+    if kind is RMWOp.XCHG:
         new = w.inst(f"bitcast {scalar} {value} to {bits}") if scalar != bits else value
         old = w.inst(f"atomicrmw xchg ptr {address}, {bits} {new} {order}, align {align}")
         return w.inst(f"bitcast {bits} {old} to {scalar}") if scalar != bits else old
-    addend = e.convert(Lanes(value, 0), element, f32).text
+    combine = _narrow_sum(e, value, element) if kind is RMWOp.FADD else _narrow_extreme(e, value, element, kind)
     first = w.inst(f"load atomic {bits}, ptr {address} monotonic, align {align}")
     before, again, after = w.block, w.new_label("again"), w.new_label("added")
     w.enter(again)
     seen = w.inst(f"phi {bits}")
     line = len(w.lines) - 1
     old = w.inst(f"bitcast {bits} {seen} to {scalar}") if scalar != bits else seen
-    total = w.inst(f"fadd float {e.convert(Lanes(old, 0), element, f32).text}, {addend}")
-    rounded = e.convert(Lanes(total, 0), f32, element).text
-    new = w.inst(f"bitcast {scalar} {rounded} to {bits}") if scalar != bits else rounded
+    new = combine(seen)
     failure = FAILURE_ORDERS[order]
     pair = w.inst(f"cmpxchg weak ptr {address}, {bits} {seen}, {bits} {new} {order} {failure}, align {align}")
     found = w.inst(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
@@ -75,6 +75,29 @@ def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str
     w.branch_if(done, after, again)
     w.label(after)
     return old
+
+
+def _narrow_sum(e: Emitter, value: str, element: Attribute) -> Callable[[str], str]:
+    """Of the bits that are there: those of the sum with ``value``."""
+    bits, scalar = _bits_type(element), memory_type(element)
+    addend = e.convert(Lanes(value, 0), element, f32).text
+
+    def combine(seen: str) -> str:
+        w = e.writer
+        old = w.inst(f"bitcast {bits} {seen} to {scalar}") if scalar != bits else seen
+        total = w.inst(f"fadd float {e.convert(Lanes(old, 0), element, f32).text}, {addend}")
+        rounded = e.convert(Lanes(total, 0), f32, element).text
+        return w.inst(f"bitcast {scalar} {rounded} to {bits}") if scalar != bits else rounded
+
+    return combine
+
+
+def _narrow_extreme(e: Emitter, value: str, element: Attribute, kind: RMWOp) -> Callable[[str], str]:
+    """Of the bits that are there: they, or those of ``value``."""
+    w, scalar = e.writer, memory_type(element)
+    pattern = w.inst(f"bitcast {scalar} {value} to i16") if scalar != "i16" else value
+    elem = "half" if element == f16 else "bfloat"
+    return lambda seen: extreme(w.inst, kind, elem, seen, pattern)
 
 
 def _compare_and_swap(e: Emitter, op: tile.AtomicCASOp, address: str, operands: list[str], element: Attribute) -> str:

@@ -156,9 +156,9 @@ class BufferAtomicRMWOp(IRDLOperation):
     def verify_(self) -> None:
         kind = RMWOp(self.atomic_rmw_op.value.data)
         element = element_type(tensor_type(self.result.type, "result"))
-        # The hardware orders floats as well (CDNA3 ISA, "Memory Buffer Instructions").
-        orders = kind in (RMWOp.MAX, RMWOp.MIN) and is_float(element) and bit_width(element) in (32, 64)
-        if not orders and not works_on(kind, element):
+        # The hardware orders floats as well, of words (CDNA3 ISA, "Memory Buffer Instructions").
+        orders = kind in (RMWOp.MAX, RMWOp.MIN) and is_float(element)
+        if not (bit_width(element) in (32, 64) if orders else works_on(kind, element)):
             raise VerifyException(f"{kind.keyword} does not work on {self.value.type}")
 
 

@@ -26,13 +26,15 @@ def atomic_effects(op: Operation) -> EffectList:
 
 
 def works_on(kind: RMWOp, element: Attribute) -> bool:
-    """Whether an atomic operation of a kind exists for elements of a type, which is what Triton's front end lets
-    through: words of 32 and 64 bits, and additions of 16-bit floats."""
+    """Whether an atomic operation of a kind exists for elements of a type: what Triton's front end lets through, which
+    is words of 32 and 64 bits and additions of 16-bit floats, and the order of these, in which descriptors reduce."""
     if not (is_integer(element) or is_float(element)):
         return False
     width = bit_width(element)
     if kind is RMWOp.FADD:
         return is_float(element) and width in (16, 32, 64)
+    if kind in (RMWOp.MAX, RMWOp.MIN) and is_float(element):
+        return width == 16
     return width in (32, 64) and (is_integer(element) or kind is RMWOp.XCHG)
 
 
@@ -44,15 +46,13 @@ def check_swap(type_: Attribute) -> None:
 
 
 def reduces(kind: DescriptorReduceKind, element: Attribute) -> bool:
-    """Whether a descriptor combines elements of a type in a way: as the atomics do, and copies of blocks also order
-    16-bit floats and count up and down (PTX ISA, "cp.reduce.async.bulk.tensor")."""
+    """Whether a descriptor combines elements of a type in a way: as the atomics do, and copies of blocks also count up
+    and down (PTX ISA, "cp.reduce.async.bulk.tensor")."""
     match kind:
         case DescriptorReduceKind.NONE:
             return False
         case DescriptorReduceKind.ADD:
             return works_on(RMWOp.FADD if is_float(element) else RMWOp.ADD, element)
-        case DescriptorReduceKind.MIN | DescriptorReduceKind.MAX if is_float(element):
-            return bit_width(element) == 16
         case DescriptorReduceKind.INC | DescriptorReduceKind.DEC:
             return is_integer(element) and bit_width(element) == 32
         case _:
@@ -61,7 +61,10 @@ def reduces(kind: DescriptorReduceKind, element: Attribute) -> bool:
 
 @define
 class AtomicRMWOp(IRDLOperation):
-    """Replaces the value behind a pointer by a function of it and `val`, atomically; gives the old value."""
+    """Replaces the value behind a pointer by a function of it and `val`, atomically; gives the old value.
+
+    Of two floats the larger and the smaller are IEEE 754-2019's maximumNumber and minimumNumber (-0.0 is smaller than
+    +0.0), but that a target's own instructions may do with a NaN what they like."""
 
     name = "tt.atomic_rmw"
     atomic_rmw_op = enum_prop(RMWOp)

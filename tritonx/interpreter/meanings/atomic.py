@@ -9,9 +9,10 @@ import numpy as np
 
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import RMWOp
+from tritonx.interpreter.arithmetic import maximum_number, minimum_number
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.memory import Lanes, Memory
-from tritonx.interpreter.values import Array, dtype_of, undefined, unsigned
+from tritonx.interpreter.values import Array, dtype_of, is_float, undefined, unsigned
 from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_of
 
@@ -45,6 +46,9 @@ _COMBINE: dict[int, Combine] = {
 }
 
 
+_COMBINE_FLOATS: dict[int, Combine] = {**_COMBINE, RMWOp.MAX: maximum_number, RMWOp.MIN: minimum_number}
+
+
 def rounds(addresses: Array) -> list[Array]:
     """The lanes in groups: the n-th group holds the n-th lane of each address. Lanes of one group never share an
     address."""
@@ -71,8 +75,8 @@ def read_modify_write(memory: Memory, addresses: Array, values: Array, combine: 
 
 
 def _read_modify_write(op: tile.AtomicRMWOp, bind: Binder) -> Function:
-    combine = _COMBINE[op.atomic_rmw_op.value.data]
     dtype = dtype_of(type_of(op.results[0]))
+    combine = (_COMBINE_FLOATS if is_float(dtype) else _COMBINE)[op.atomic_rmw_op.value.data]
 
     def atomic(ptr: Array, val: Array, mask: Array | None = None) -> Array:
         addresses = np.asarray(ptr)

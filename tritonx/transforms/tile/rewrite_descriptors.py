@@ -362,7 +362,7 @@ def _descriptor_reduce(rewriter: _Rewriter, op: tile.DescriptorReduceOp, builder
     kind = DescriptorReduceKind(op.kind.value.data)
     function = _REDUCTIONS.get(kind)
     if is_float(op.src.type):
-        function = RMWOp.FADD if kind is DescriptorReduceKind.ADD else None
+        function = RMWOp.FADD if kind is DescriptorReduceKind.ADD else function
     elif is_unsigned(type_as(op.desc, tile.TensorDescType).element_type):
         function = _UNSIGNED.get(kind, function)
     if function is None:

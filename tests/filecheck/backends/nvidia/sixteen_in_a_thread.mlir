@@ -4,7 +4,7 @@
 // CHECK-LABEL: .visible .entry of_f32(
 // CHECK-COUNT-4: ld.global.v4.b32
 // CHECK-NOT: ld.global
-// CHECK-COUNT-4: atom.global.acq_rel.gpu.add.v4.f32
+// CHECK-COUNT-4: atom.global.gpu.acq_rel.add.v4.f32
 // CHECK-NOT: atom.global
 // CHECK-COUNT-4: st.global.v4.b32
 // CHECK-NOT: st.global
@@ -13,7 +13,7 @@
 // CHECK-LABEL: .visible .entry of_f16(
 // CHECK-COUNT-2: ld.global.v4.b32
 // CHECK-NOT: ld.global
-// CHECK-COUNT-2: atom.global.acq_rel.gpu.add.noftz.v4.f16x2
+// CHECK-COUNT-2: atom.global.gpu.acq_rel.add.noftz.v4.f16x2
 // CHECK-NOT: atom.global
 // CHECK-COUNT-2: st.global.v4.b32
 // CHECK-NOT: st.global

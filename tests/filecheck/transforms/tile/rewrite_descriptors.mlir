@@ -51,10 +51,12 @@ tt.func public @stated(%k: i32 {tt.divisibility = 8 : i32}, %d: !tt.tensordesc<t
 // CHECK: tt.atomic_rmw fadd, relaxed, gpu
 // CHECK: tt.atomic_rmw max, relaxed, gpu
 // CHECK: tt.atomic_rmw umax, relaxed, gpu
-tt.func public @reduce(%f: !tt.tensordesc<tensor<8x16xf32>>, %k: !tt.tensordesc<tensor<8x16xi32>>, %u: !tt.tensordesc<tensor<8x16xui32>>, %x: tensor<8x16xf32>, %y: tensor<8x16xi32>, %i: i32) {
+// CHECK: tt.atomic_rmw min, relaxed, gpu, {{.*}} (tensor<8x16x!tt.ptr<bf16>>, tensor<8x16xbf16>, tensor<8x16xi1>)
+tt.func public @reduce(%f: !tt.tensordesc<tensor<8x16xf32>>, %k: !tt.tensordesc<tensor<8x16xi32>>, %u: !tt.tensordesc<tensor<8x16xui32>>, %h: !tt.tensordesc<tensor<8x16xbf16>>, %x: tensor<8x16xf32>, %y: tensor<8x16xi32>, %z: tensor<8x16xbf16>, %i: i32) {
   tt.descriptor_reduce add, %f[%i, %i], %x : !tt.tensordesc<tensor<8x16xf32>>, tensor<8x16xf32>
   tt.descriptor_reduce max, %k[%i, %i], %y : !tt.tensordesc<tensor<8x16xi32>>, tensor<8x16xi32>
   tt.descriptor_reduce max, %u[%i, %i], %y : !tt.tensordesc<tensor<8x16xui32>>, tensor<8x16xi32>
+  tt.descriptor_reduce min, %h[%i, %i], %z : !tt.tensordesc<tensor<8x16xbf16>>, tensor<8x16xbf16>
   tt.return
 }
 

@@ -294,6 +294,38 @@ def reductions_of_blocks(d, p, x, N: tl.constexpr):
         o.atomic_add([5 * N], v)
 
 
+@tritonx.jit
+def ordered_blocks(p, x, N: tl.constexpr, BLOCK: tl.constexpr):
+    """Blocks of all numbers, the second half the same again, with one of ``x`` for each program."""
+    value = tl.broadcast_to(tl.load(x + tl.program_id(0)), [BLOCK])
+    o = tl.make_tensor_descriptor(p + tl.program_id(0) * 2 * N, [2 * N], [1], [BLOCK])
+    for start in range(0, N, BLOCK):
+        o.atomic_max([start], value)
+        o.atomic_min([N + start], value)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_narrow_floats_are_ordered(dtype: Any) -> None:
+    """Every number with infinities, zeros, the least ones and NaNs: a number wins over a NaN, -0.0 is less than 0.0,
+    and what stays does bit by bit."""
+    limits = ml_dtypes.finfo(dtype)
+    given = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, float(limits.max), float(limits.smallest_subnormal)]
+    x = np.array(given).astype(dtype)
+    every = np.arange(1 << 16, dtype=np.uint16).view(dtype)
+    found = np.tile(every, (len(x), 2))
+    ordered_blocks[(len(x),)](found, x, N=1 << 16, BLOCK=1 << 10)
+    with np.errstate(all="ignore"):
+        old, value = every.astype(np.float64), x.astype(np.float64)[:, None]
+    signs = np.signbit(old).astype(int) - np.signbit(value)
+    both_zero = (old == 0) & (value == 0)
+    for part, beyond in ((0, value > old), (1, value < old)):
+        zeros = both_zero & (signs == (1 if part == 0 else -1))
+        replaced = (beyond | zeros | np.isnan(old)) & ~np.isnan(value)
+        expected = np.where(replaced, x.view(np.uint16)[:, None], every.view(np.uint16))
+        got = found.view(np.uint16).reshape(len(x), 2, 1 << 16)[:, part]
+        np.testing.assert_array_equal(got, expected, err_msg=("max", "min")[part])
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
 def test_blocks_are_combined_by_the_sign_of_their_type(dtype: Any, rng: np.random.Generator) -> None:
     """Through descriptors of the launch and of the kernel."""

@@ -1,4 +1,4 @@
-"""Block pointers and tensor descriptors: bounds, padding, advancing, orders."""
+"""Block pointers and tensor descriptors: bounds, padding, advancing, orders, reductions by many programs."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
 # reportUnknownVariableType=false
@@ -12,7 +12,9 @@ import tritonx
 import tritonx.language as tl
 from tritonx.testing.conformance.case import Case, MakeTrial, Output, Trial, ceil_div
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.values import DTYPES, distinct
+from tritonx.testing.conformance.values import DTYPES, FLOATS, distinct, floats, integers, small_integers
+
+PROGRAMS = 3
 
 
 @tritonx.jit
@@ -43,6 +45,56 @@ def descriptor_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.cons
     target.store([m, n], source.load([m, n]))
 
 
+@tritonx.jit
+def reduce_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.constexpr, KIND: tl.constexpr):
+    """The programs along the last axis of the grid share a block."""
+    m, n = tl.program_id(0) * M, tl.program_id(1) * N
+    at_m, at_n = (m + tl.arange(0, M))[:, None], (n + tl.arange(0, N))[None, :]
+    start = x_ptr + tl.program_id(2) * rows * columns
+    x = tl.load(start + at_m * columns + at_n, mask=(at_m < rows) & (at_n < columns))
+    target = tl.make_tensor_descriptor(out_ptr, [rows, columns], [columns, 1], [M, N])
+    if KIND == "add":
+        target.atomic_add([m, n], x)
+    elif KIND == "max":
+        target.atomic_max([m, n], x)
+    elif KIND == "min":
+        target.atomic_min([m, n], x)
+    elif KIND == "and":
+        target.atomic_and([m, n], x)
+    elif KIND == "or":
+        target.atomic_or([m, n], x)
+    else:
+        target.atomic_xor([m, n], x)
+
+
+_REDUCE = {
+    "add": np.add, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+
+
+def reduced(kind: str, dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> MakeTrial:
+    """Floats are ordered with infinities and zeros among them, but no NaN: PTX does not say what one gives."""
+
+    def drawn(rng: np.random.Generator) -> np.ndarray:
+        if kind == "add":
+            return small_integers(rng, dtype, (PROGRAMS + 1, *shape))
+        if dtype in FLOATS:
+            x = floats(rng, dtype, (PROGRAMS + 1, *shape), special=True)
+            return np.where(np.isnan(x), x.dtype.type(0), x)
+        return integers(rng, dtype, (PROGRAMS + 1, *shape))
+
+    def make(rng: np.random.Generator) -> Trial:
+        every = drawn(rng)
+        exact = every.astype(np.float64) if dtype in FLOATS else every
+        expected = _REDUCE[kind].reduce(exact, axis=0).astype(every.dtype)
+        grid = (ceil_div(shape[0], tile[0]), ceil_div(shape[1], tile[1]), PROGRAMS)
+        output = Output.of(expected, initial=every[0])
+        return Trial((every[1:].copy(), output, *shape), {"M": tile[0], "N": tile[1], "KIND": kind}, grid)
+
+    return make
+
+
 def _copied(dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, shape[0] * shape[1]).reshape(shape)
@@ -70,3 +122,9 @@ def cases(cover: Cover) -> Iterator[Case]:
     for shape, tile, dtype in (((64, 64), (32, 32), "fp32"), ((50, 72), (16, 64), "fp16")):
         name = f"blocks/descriptor-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}"
         yield Case(name, descriptor_kernel, _copied(dtype, shape, tile))
+    kinds = [(kind, dtype) for dtype in ("fp16", "bf16") for kind in ("max", "min", "add")]
+    kinds += [("max", "int32"), ("min", "uint64"), ("add", "fp32")]
+    kinds += [("and", "uint32"), ("or", "int64"), ("xor", "int32")]
+    for (kind, dtype), (shape, tile), warps in cover.zipped(kinds, shapes, (4, 1, 8)):
+        name = f"blocks/reduce-{kind}-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}-w{warps}"
+        yield Case(name, reduce_kernel, reduced(kind, dtype, shape, tile), {"num_warps": warps})
