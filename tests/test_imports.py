@@ -38,6 +38,7 @@ LAZY: dict[str, str] = {
 LAZY_LIBRARIES: dict[str, str] = {
     "ast": "a command's options only",
     "difflib": "a mistake's hint only; slow to import",
+    "filecheck": "tests of libraries only",
     "importlib": "names that are loaded when they are first used",
     "importlib.metadata": "slow to import",
     "io": "a mistake only",

@@ -19,7 +19,7 @@ from typing import Any
 
 from api_samples import SAMPLES
 from api_states import STATED
-from api_surface import Described, Parameter, describe, member, members, modules, names
+from api_surface import Described, Parameter, bindings, describe, member, members, modules, names
 
 from tritonx.compat.finder import REFUSED, CompatFinder
 from tritonx.runtime.errors import NotOffered, NotOfferedModule
@@ -111,6 +111,17 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(OURS + name.removeprefix(THEIRS))
 
 
+def _bindings() -> Iterator[Found]:
+    """The modules of Triton's compiled part, each without its names: nobody's interface but its own Python's."""
+    for name in bindings(THEIRS):
+        try:
+            _module(name)
+        except ModuleNotFoundError as error:
+            yield Found(Described(name, "module"), False, refusal=_reason(error))
+        else:
+            yield Found(Described(name, "module"), True)
+
+
 def _imported(name: str) -> ModuleType:
     """Triton's module; one that needs PyTorch to be imported is read with an empty one where there is none."""
     try:
@@ -127,6 +138,7 @@ def _imported(name: str) -> ModuleType:
 
 def found() -> Iterator[Found]:
     """Every name of Triton's surface, module after module; of a module that is not there, the module alone."""
+    yield from _bindings()
     for name in modules(THEIRS):
         try:
             own = _module(name)

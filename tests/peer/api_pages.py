@@ -38,7 +38,19 @@ def page_of(name: str) -> str:
 
 
 PACKAGES = (
-    *("_utils", "backends", "compiler", "errors", "experimental", "knobs", "language", "profiler", "runtime"),
+    *(
+        "_C",
+        "_filecheck",
+        "_utils",
+        "backends",
+        "compiler",
+        "errors",
+        "experimental",
+        "knobs",
+        "language",
+        "profiler",
+        "runtime",
+    ),
     *("testing", "tools"),
 )
 

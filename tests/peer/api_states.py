@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 DIFFERS: dict[str, tuple[str, ...]] = {
+    "``context`` and ``load_dialects`` alone: the dialects are xDSL's, in `tritonx.dialects`": ("_C.libtriton.ir",),
+    "``cublas`` alone": ("_C.libtriton.nvidia",),
+    "without ``get_distributed_view`` and ``get_shared_view``: `tritonx.layouts.draw` has pictures": (
+        "_C.libtriton.linear_layout",
+        "tools.LinearLayout",
+    ),
+    "a target is written ``Target(...)``": ("_filecheck.run_parser",),
     "compilers of tritonx derive from `tritonx.backends.api.Backend`": ("backends.BaseBackend",),
     "`compiler` is a `tritonx.backends.api.Backend`, and the host is there too": ("backends.backends",),
     "the fields have another order and there are more of them: they are given by name": (

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, TypeVar, cast
 
 PRIVATE: dict[str, frozenset[str]] = {
+    "triton._filecheck": frozenset(),
     "triton._utils": frozenset({"_tuple_create"}),
     "triton.compiler.compiler": frozenset({"_raise_error"}),
     "triton.language.core": frozenset({"_aggregate", "_reduce_with_indices", "_unwrap_if_constexpr", "_unwrap_shape"}),
@@ -28,6 +29,9 @@ PRIVATE: dict[str, frozenset[str]] = {
 """Names with a leading underscore that libraries import all the same."""
 
 LEFT_OVER: dict[str, frozenset[str]] = {
+    "triton._filecheck": frozenset(
+        {"GluonASTSource", "create_function_from_signature", "filecheck_path", "triton_dir"}
+    ),
     "triton._utils": frozenset({"TYPE_CHECKING", "k", "v"}),
     "triton.backends.amd.driver": frozenset({"dirname"}),
     "triton.backends.nvidia.driver": frozenset({"dirname"}),
@@ -72,6 +76,12 @@ def modules(package: str) -> list[str]:
     root = importlib.import_module(package)
     found = [one.name for one in pkgutil.walk_packages(root.__path__, package + ".", onerror=lambda name: None)]
     return sorted([package, *(name for name in found if name in PRIVATE or "._" not in name)])
+
+
+def bindings(package: str) -> list[str]:
+    """The modules of a package's compiled part, sorted."""
+    compiled = importlib.import_module(f"{package}._C.libtriton")
+    return sorted(f"{compiled.__name__}.{n}" for n, value in vars(compiled).items() if isinstance(value, ModuleType))
 
 
 def _is_own(value: Any, package: str) -> bool:

@@ -15,12 +15,14 @@ from typing import Any
 
 import tritonx
 from tritonx.compat.paths import search_path
+from tritonx.runtime.bindings import ABSENT
 from tritonx.runtime.errors import NotOfferedModule
 
 THEIRS, OURS = "triton", "tritonx"
 
 
 REFUSED: dict[str, str] = {
+    **{f"_C.libtriton.{name}": reason for name, reason in ABSENT.items()},
     "compiler.code_generator": "kernels are compiled by `tritonx.frontend`, whose classes are others",
     "compiler.make_launcher": "kernels are launched without a compiled launcher",
     "experimental": "kernels of Gluon, Triton's second language, cannot be compiled",

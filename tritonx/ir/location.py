@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Block
 
 UNKNOWN = UNKNOWN_LOC
 
@@ -72,3 +72,11 @@ def points(location: Attribute) -> Iterator[SourcePoint]:
 def innermost_point(location: Attribute) -> SourcePoint | None:
     """The place in the source itself, not in its callers; None if the location knows none."""
     return next(points(location), None)
+
+
+def block_at(location: LocationAttr, types: Iterable[Attribute]) -> Block:
+    """An empty block whose arguments have a location."""
+    block = Block(arg_types=types)
+    for argument in block.args:
+        argument.location = location
+    return block

@@ -104,7 +104,7 @@ def begin(
     resolved = _resolve_options(backend, wanted, options, source)
     key = compile_key(source.hash(), backend, wanted, resolved)
     manager = get_cache_manager(key)
-    file_name = source.name[:FILE_NAME_LIMIT]
+    file_name = source.name.removeprefix("@")[:FILE_NAME_LIMIT]
     settings = knobs.compilation
     missing = Compile(source, backend, wanted, resolved, key, manager, file_name)
     if settings.always_compile or settings.override or resolved.ir_override:
@@ -255,7 +255,9 @@ class Compile:
 
             pool().prepare()  # it comes up while the front end works
         module: Any = self._module()
-        compilation = Compilation(self.target, self.options, {"name": entry_symbol(module, self.source.name)})
+        compilation = Compilation(
+            self.target, self.options, {"name": entry_symbol(module, self.source.name.removeprefix("@"))}
+        )
 
         def replaced(stage: Stage, value: Any) -> Any:
             return self._replaced(stage, value, compilation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,3 +24,9 @@ def triton_folders(*parts: str) -> list[Path]:
     its finder says."""
     roots = [Path(entry, "triton") for entry in sys.path] + folders("triton")
     return [root.joinpath(*parts) for root in roots]
+
+
+def having(candidates: Iterable[Path], *names: str) -> list[str]:
+    """Those of the folders that have a file of one of these names, each once and in order."""
+    found = [str(folder) for folder in candidates if any((folder / name).is_file() for name in names)]
+    return list(dict.fromkeys(found))

@@ -1,10 +1,10 @@
-"""Types of the tile dialect as the names that signatures use."""
+"""Types of the tile dialect as the names that signatures use, and as the text format has them."""
 
 from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerType
 
 from tritonx.ir.types import PointerType
 
@@ -30,3 +30,13 @@ def signature_type(type: object) -> str:
         return "u1" if width == 1 else f"i{width}"
     text = str(type)
     return _FLOAT_NAMES.get(text, text)
+
+
+def text_type(type: object) -> str:
+    """``!tt.ptr<f32>`` → ``*f32``; any other type as the text writes it."""
+    return f"*{type.pointee}" if isinstance(type, PointerType) else str(type)
+
+
+def is_descriptor(attributes: ArrayAttr[DictionaryAttr] | None, position: int) -> bool:
+    """Whether a function's parameter is marked as a descriptor of the TMA unit, by ``attributes`` of them all."""
+    return attributes is not None and "tt.nv_tma_desc" in attributes.data[position].data

@@ -208,17 +208,24 @@ class IRSource:
 
     @property
     def name(self) -> str:
-        return self._function().sym_name.data
+        """The function's symbol, with the ``@`` before it as in Triton."""
+        return f"@{self._function().sym_name.data}"
 
     @property
     def signature(self) -> dict[int, str]:
-        """position → type, as read from the function."""
-        from tritonx.runtime.ir_types import signature_type
+        """position → type as the text writes it (``*f32``), which is not how an ASTSource does; ``nvTmaDesc`` for a
+        descriptor of the TMA unit."""
+        from tritonx.runtime.ir_types import is_descriptor, text_type
 
-        return {i: signature_type(t) for i, t in enumerate(self._function().function_type.inputs)}
+        function = self._function()
+        types = enumerate(function.function_type.inputs)
+        return {i: "nvTmaDesc" if is_descriptor(function.arg_attrs, i) else text_type(type) for i, type in types}
 
     def parameters(self) -> tuple[Parameter, ...]:
-        return tuple(Parameter(f"arg{i}", type) for i, type in self.signature.items())
+        from tritonx.runtime.ir_types import signature_type
+
+        types = enumerate(self._function().function_type.inputs)
+        return tuple(Parameter(f"arg{i}", signature_type(type)) for i, type in types)
 
     def parse_options(self) -> dict[str, Any]:
         """Options that the module itself fixes."""

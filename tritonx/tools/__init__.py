@@ -1,11 +1,22 @@
 """Commands, and Triton's ``triton.tools``."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tritonx.runtime.refusals import refusing
 from tritonx.runtime.submodules import loading
 
-_REFUSED = {"LinearLayout": "``tritonx.layouts.linear.LinearLayout`` has another interface"}
+if TYPE_CHECKING:
+    from tritonx.tools.linear_layout import LinearLayout as LinearLayout
+
+_submodule = loading(__name__, ("disasm", "tensor_descriptor"))
+
+
+def _loaded(name: str) -> Any:
+    if name == "LinearLayout":
+        from tritonx.tools.linear_layout import LinearLayout
+
+        return LinearLayout
+    return _submodule(name)
+
 
 if not TYPE_CHECKING:  # a type checker is to find unknown names
-    __getattr__ = refusing(__name__, _REFUSED, loading(__name__, ("disasm", "tensor_descriptor")))
+    __getattr__ = _loaded

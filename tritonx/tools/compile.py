@@ -150,7 +150,7 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     dialect = _dialect(backend, compiled)
 
     name = args.out_name or args.kernel_name
-    choices = "x".join(f"{key}{value}" for key, value in sorted(options.items()))
+    choices = _choices(options)
     digest = hashlib.sha256(f"{args.signature} {choices} {compiled.target}".encode()).hexdigest()[:8]
     suffix = "".join(f"{i}{ {0: '', 1: 'c', 16: 'd'}[each.hint] }" for i, each in enumerate(given))
     constants = "x".join(str(each.value) for each in given if each.type == "constexpr")
@@ -245,6 +245,13 @@ def _source(kernel: JITFunction, given: Sequence[Given]) -> ASTSource:
     }
     multiples = {(i,): [["tt.divisibility", 16]] for i, each in enumerate(given) if each.hint == 16}
     return ASTSource(kernel, types, constants, multiples)
+
+
+def _choices(options: Mapping[str, object]) -> str:
+    """The options in a name: warps and stages as Triton writes them, and the others behind them."""
+    others = sorted((key, value) for key, value in options.items() if key not in ("num_warps", "num_stages"))
+    usual = [f"warps{options['num_warps']}", f"stages{options['num_stages']}"]
+    return "x".join([*usual, *(f"{key}{value}" for key, value in others)])
 
 
 def _constants(names: Sequence[str], given: Sequence[Given]) -> dict[str, int]:

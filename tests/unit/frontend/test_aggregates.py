@@ -185,3 +185,31 @@ def test_what_an_aggregate_does_is_part_of_a_kernels_key(tmp_path: Path) -> None
     assert len(set(keys)) == len(versions)
     assert load(tmp_path).kernel.cache_key == keys[0]
     assert load(tmp_path, shared="b").kernel.cache_key == keys[0]  # of which no kernel knows
+
+
+@tl.core._aggregate
+class Scaled:
+    values: tl.tensor
+    by: tl.constexpr
+
+    def __init__(self, values, by):
+        self.values = values
+        self.by = by
+
+    @staticmethod
+    def four(values, by=4):
+        return Scaled(values, tl.constexpr(by))
+
+
+@tritonx.jit
+def made_by_plain_python(out):
+    made = Scaled.four(tl.arange(0, 4))
+    other = Scaled.four(made.values, 2)
+    tl.store(out + tl.arange(0, 4), made.values * made.by + other.by)
+
+
+def test_a_plain_function_of_an_aggregate_makes_one() -> None:
+    """Like its constructor, it runs when the kernel is compiled, and is part of what the class does."""
+    out = np.zeros(4, np.int32)
+    made_by_plain_python[(1,)](out)
+    assert out.tolist() == [2, 6, 10, 14]

@@ -185,3 +185,11 @@ def test_headers_that_do_not_go_together_are_refused(
     for said, other in others.items():
         assert link.main([str(first), str(other), "-o", str(tmp_path / "all")]) == 1
         assert said in capsys.readouterr().err
+
+
+def test_a_variant_has_the_name_that_triton_gives_it(file: str) -> None:
+    """Its compile-time values, warps and stages; options that Triton's command has not are behind them."""
+    for options, behind in (({}, ""), ({"maxnreg": 64}, "xmaxnreg64")):
+        _, header = compiled(file, "cuda:80", ANY.format(64), **options)
+        [version] = link.versions_in(header)
+        assert version.variant == f"64_warps4xstages3{behind}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tritonx.backends.amd import BACKEND
+from tritonx.backends.amd import BACKEND, c_folders
 from tritonx.backends.api import Target as GPUTarget
 from tritonx.backends.driver import GPUDriver
 from tritonx.runtime.build import compile_module_from_src
@@ -33,6 +33,13 @@ def ty_to_cpp(ty: str) -> str:
     return cpp_type(BACKEND, ty)
 
 
+def _looked_for(name: str) -> object:
+    """What is looked for on the machine when it is asked for."""
+    if name == "include_dirs":
+        return c_folders.include_dirs()
+    raise AttributeError(f"module 'tritonx.backends.amd.driver' has no attribute {name!r}")
+
+
 _LAUNCH = "kernels are launched without a compiled C launcher; ``CompiledKernel.run`` launches"
 __getattr__ = refusing(
     "tritonx.backends.amd.driver",
@@ -40,9 +47,9 @@ __getattr__ = refusing(
         "HIPLauncher": _LAUNCH,
         "HIPUtils": "the driver is called through hip-python; ``driver.active.utils`` has the devices' properties",
         "PyTDMDescriptor": "descriptors are arguments of the launch itself",
-        "include_dirs": "nothing is compiled against the driver's library",
         "make_launcher": _LAUNCH,
         "make_tensordesc_arg": _LAUNCH,
         "wrap_handle_tensordesc": _LAUNCH,
     },
+    _looked_for,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tritonx.backends.api import Target as GPUTarget
 from tritonx.backends.driver import GPUDriver
-from tritonx.backends.nvidia import BACKEND
+from tritonx.backends.nvidia import BACKEND, c_folders
+from tritonx.backends.nvidia.c_folders import libcuda_dirs, libraries, library_dirs
 from tritonx.runtime.build import compile_module_from_src
 from tritonx.runtime.cpp_types import FLOAT_PACK_FUNCTION, FLOAT_STORAGE_TYPE, cpp_type
 from tritonx.runtime.driver import driver_class
@@ -17,6 +18,9 @@ __all__ = [
     "GPUDriver",
     "GPUTarget",
     "compile_module_from_src",
+    "libcuda_dirs",
+    "libraries",
+    "library_dirs",
     "ty_to_cpp",
 ]
 
@@ -34,7 +38,14 @@ def ty_to_cpp(ty: str) -> str:
 
 
 _LAUNCH = "kernels are launched without a compiled C launcher; ``CompiledKernel.run`` launches"
-_COMPILE = "nothing is compiled against the driver's library, which is called through ctypes"
+
+
+def _looked_for(name: str) -> object:
+    """What is looked for on the machine when it is asked for."""
+    if name == "include_dirs":
+        return c_folders.include_dirs()
+    raise AttributeError(f"module 'tritonx.backends.nvidia.driver' has no attribute {name!r}")
+
 
 __getattr__ = refusing(
     "tritonx.backends.nvidia.driver",
@@ -43,13 +54,10 @@ __getattr__ = refusing(
         "CudaUtils": "the driver is called through ctypes; ``driver.active.utils`` has the devices' properties",
         "PyCUtensorMap": "descriptors are encoded by the launch itself",
         "TMA_DTYPE_DEVICE_TO_HOST": "descriptors are encoded by the launch itself",
-        "include_dirs": _COMPILE,
-        "libcuda_dirs": _COMPILE,
         "libdevice_dir": "``knobs.nvidia.libdevice_path`` names the file",
-        "libraries": _COMPILE,
-        "library_dirs": _COMPILE,
         "make_launcher": _LAUNCH,
         "make_tensordesc_arg": _LAUNCH,
         "wrap_handle_tensordesc": _LAUNCH,
     },
+    _looked_for,
 )

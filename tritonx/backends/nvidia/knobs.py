@@ -120,7 +120,8 @@ class NvidiaKnobs(Group):
     """What `get_ptxas_version` answers, for tests of libraries. Without effect on code."""
 
     libcuda_path = optional_text("TRITON_LIBCUDA_PATH")
-    """Without effect: the system's loader finds the driver's library."""
+    """A folder with libcuda for programs that are linked with it (`library_dirs`). Launches take the one that the
+    system's loader finds."""
 
     def assembler_options(self) -> str | None:
         """What the assembler is told by default."""

@@ -20,6 +20,7 @@ from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.values import describe, in_text, is_dynamic, is_static, wrap_plain
 from tritonx.kernel.dependencies import is_foreign_function
 from tritonx.kernel.interface import KernelInterface
+from tritonx.language.aggregate import AGGREGATE
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import slice as tl_slice
@@ -293,7 +294,7 @@ def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
         value = unwrap(value)
     try:
         found = calls.attribute_of(value, node.attr)
-        if isinstance(value, ModuleType | type) and is_foreign_function(found):
+        if isinstance(value, ModuleType | type) and not hasattr(value, AGGREGATE) and is_foreign_function(found):
             raise mistakes.plain_function(gen, node, found)
         return wrap_plain(found)
     except AttributeError as error:

@@ -38,6 +38,7 @@ from tritonx.frontend.codegen.syntax import assigned_names, is_path, may_return
 from tritonx.frontend.codegen.values import is_many, suggest_name, wrap_plain
 from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.frontend.semantics.types import ir_type
+from tritonx.ir.location import block_at
 from tritonx.ir.types import i1, i32
 from tritonx.language import core
 from tritonx.language.base import base_value
@@ -236,7 +237,9 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter:
     assert isinstance(node.target, ast.Name)
     initial = carried.handles()
     counter_type = ir_type(counter.type)
-    body = Arm(Block(arg_types=[counter_type, *(handle.type for handle in initial)]), dict(gen.scope), None)
+    body = Arm(
+        block_at(gen.location_of(node), [counter_type, *(handle.type for handle in initial)]), dict(gen.scope), None
+    )
     suggest_name(body.block.args[0], node.target.id)
     with gen.inside(body):
         carried.bind(gen.scope, body.block.args[1:])
@@ -382,14 +385,14 @@ def _goes_on(gen: FunctionGenerator, loop: _Conditional) -> tensor | None:
 def _build_while(gen: FunctionGenerator, loop: _Conditional, carried: Carried) -> None:
     node, initial = loop.node, carried.handles()
     types = [handle.type for handle in initial]
-    test = Arm(Block(arg_types=types), dict(gen.scope), None)
+    test = Arm(block_at(gen.location_of(node), types), dict(gen.scope), None)
     with gen.inside(test):
         carried.bind(gen.scope, test.block.args)
         scalar = _goes_on(gen, loop)
     if scalar is None:  # false at compile time: what the condition does is done once, the body never
         unpack(gen.builder, test.block, initial)
         return
-    body = Arm(Block(arg_types=types), dict(gen.scope), None)
+    body = Arm(block_at(gen.location_of(node), types), dict(gen.scope), None)
     with gen.inside(body):
         carried.bind(gen.scope, body.block.args)
         structured = structured_body(node)

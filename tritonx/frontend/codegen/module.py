@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
 from tritonx.dialects.tile import CallOp, FuncOp, ReturnOp
 from tritonx.frontend import errors
@@ -34,6 +34,7 @@ from tritonx.frontend.codegen.statements import FLOW, STATEMENTS, assign
 from tritonx.frontend.codegen.values import handles_of, is_dynamic, suggest_name
 from tritonx.frontend.errors import CompilationError
 from tritonx.frontend.semantics import Semantics, ir_types
+from tritonx.ir.location import name_loc
 from tritonx.ir.types import i32
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.language.base import base_value
@@ -114,7 +115,9 @@ class ModuleGenerator:
         if dropped is not None:
             message = f"internal error: {dropped.name} at {dropped.location} was generated and dropped"
             raise gen.error(errors.LanguageError, source.definition, message)
-        return ModuleOp(list(self._functions))
+        module = ModuleOp(list(self._functions))
+        module.location = operation.location
+        return module
 
     def _function(
         self,
@@ -200,11 +203,13 @@ class ModuleGenerator:
 
 
 def _name_arguments(gen: FunctionGenerator, values: Mapping[str, Any]) -> None:
-    """Show the parameters' names in the text of the IR."""
+    """Show the parameters' names in the text of the IR, and where they are declared."""
+    place = gen.location_of(gen.source.definition)
     for name, value in values.items():
         handles: list[SSAValue] = value.handles()
         for index, handle in enumerate(handles):
             suggest_name(handle, name if len(handles) == 1 else f"{name}_{index}")
+            cast(BlockArgument, handle).location = name_loc(name, place)
 
 
 def _argument_attributes(count: int, attributes: Mapping[int, Mapping[str, int]]) -> ArrayAttr[DictionaryAttr]:

@@ -27,6 +27,7 @@ from tritonx.frontend.semantics.neutral import IfPresent, neutral_element
 from tritonx.frontend.semantics.shape import ShapeSemantics
 from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.frontend.semantics.types import ir_type
+from tritonx.ir.location import block_at
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import block_type, dtype, int32
@@ -176,7 +177,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
     ) -> list[tensor]:
         """``unknown``: the function is given elements of the padding as well, whose results nobody looks at."""
         scalars = [v.dtype for v in values]
-        block = Block(arg_types=[ir_type(t) for t in scalars * 2])
+        block = block_at(self.builder.location, [ir_type(t) for t in scalars * 2])
         results = self.inline_region(combine_fn, scalars * 2, block)
         self.check_returned(results, scalars, combine_fn)
         if unknown or isinstance(combine_fn, IfPresent):
@@ -205,7 +206,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         pack = unwrap(pack)
         values, shape = self.map_operands(inputs, pack)
         arguments = [v.dtype for v in values for _ in range(pack)]
-        block = Block(arg_types=[ir_type(t) for t in arguments])
+        block = block_at(self.builder.location, [ir_type(t) for t in arguments])
         returned = self._call_in(scalar_fn, arguments, block)
         single = isinstance(returned, tensor)
         outputs = [returned] if single else [*returned]

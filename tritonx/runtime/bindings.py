@@ -1,0 +1,14 @@
+"""The modules of Triton's compiled part, ``triton._C.libtriton``, that there are none of here."""
+
+from __future__ import annotations
+
+ABSENT: dict[str, str] = {
+    "amd": "what is compiled for these GPUs goes through `tritonx.backends`, whose passes are others",
+    "gluon_ir": "kernels of Gluon, Triton's second language, cannot be compiled",
+    "interpreter": "kernels are interpreted by `tritonx.interpreter`, in Python",
+    "llvm": "LLVM is reached through llvmlite, by the backends",
+    "passes": "the passes are Python's, and run by name: `tritonx.transforms`, ``tritonx opt``",
+    "proton": "Proton needs Triton's own compiler; hooks (`knobs.runtime.launch_enter_hook`) and the vendors' "
+    "profilers see every launch",
+}
+"""Module → why."""
