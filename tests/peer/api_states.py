@@ -46,7 +46,6 @@ DIFFERS: dict[str, tuple[str, ...]] = {
         "knobs.amd_knobs.use_in_thread_transpose",
         "knobs.compilation_knobs.dump_ir_extract_di_local_variables",
         "knobs.compilation_knobs.use_ir_loc",
-        "knobs.nvidia_knobs.libcuda_path",
     ),
     "True by default: lines of the source are in the code where it is False": (
         "knobs.compilation_knobs.disable_line_info",
