@@ -20,6 +20,7 @@ from tests.unit.backends.nvidia.clustered_products import (
 )
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.ir.failure import PassFailure
+from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 SEED = int(os.environ["TRITONX_SEED"])
 
@@ -50,6 +51,24 @@ def test_products(way: str, m: int, n: int, k: int, stages: int, rng: np.random.
     ptx = check(way, (m, n, k), rng, num_warps=8, num_stages=stages, num_ctas=2)
     tiles = max(1, m // 2 * n // (8 * 16 * 8))
     assert ptx.count("mma.sync") == tiles * k // 16
+    if way != "pointers" and m >= 128 and n >= 64:  # as Triton's test wants it
+        assert "stmatrix.sync.aligned.m8n8.x4.shared.b16" in ptx
+
+
+@pytest.mark.parametrize("columns", [64, 60, 33])
+def test_rows_that_end_within_a_vector(columns: int, rng: np.random.Generator) -> None:
+    """Of a descriptor of the host in a wider matrix: what lies beside is neither read nor written."""
+    m, n, k = 32, 64, 32
+    one = Multiplied.drawn("host", m, n, k, rng)
+    whole = np.full((one.a.shape[0], 72), np.nan, np.float16)
+    b = np.full((one.b.shape[0], 72), np.nan, np.float16)
+    b[:, :columns] = one.b[:, :columns]
+    blocks = [TensorDescriptor(x, [x.shape[0], columns], [72, 1], [s, n]) for x, s in ((b, k), (whole, m))]
+    a = TensorDescriptor(one.a, [*one.a.shape], [one.a.shape[1], 1], [m, k])
+    options = {"num_warps": 4, "num_ctas": 2}
+    PtxDevice("90", SEED).launch(one.kernel, (a, *blocks), one.constants, one.grid, options)
+    np.testing.assert_array_equal(whole[:, :columns], one.expected[:, :columns], err_msg=f"seed {SEED}")
+    assert np.isnan(whole[:, columns:]).all()
 
 
 @pytest.mark.parametrize("way", WAYS)
