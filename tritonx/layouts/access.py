@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 
-from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
+from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.gf2 import combine, echelon, rank
 from tritonx.layouts.index_math import all_xors, representatives
 from tritonx.layouts.linear import LinearLayout
@@ -37,9 +38,10 @@ class VectorAccess:
 class SharedAccess:
     """All accesses of a thread, `vec` elements each.
 
-    `threads` maps (lane, warp) → offset. An access is at `threads(lane, warp) ^ access.offset` elements, or `+` when
-    `additive`. Register r holds the element of register `repeats[r]`, which is in an access. `wavefronts` is the
-    number of cycles that the memory takes for one access of a warp.
+    `threads` maps (lane, warp) → offset, or (lane, warp, block) as the `placement` does. An access is at
+    `threads(lane, warp) ^ access.offset` elements, or `+` when `additive`. Register r holds the element of register
+    `repeats[r]`, which is in an access. `wavefronts` is the number of cycles that the memory takes for one access of a
+    warp.
     """
 
     vec: int
@@ -62,31 +64,44 @@ class SharedAccess:
 
 @lru_cache(maxsize=4096)
 def placement(registers: LinearLayout, memory: LinearLayout) -> LinearLayout:
-    """(register, lane, warp) → offset: where in its block's memory each register belongs.
+    """(register, lane, warp) → offset: where in its block's memory each register belongs. Where that differs between
+    the blocks of a cluster, so that each takes a part of what its memory holds, (register, lane, warp, block).
 
-    Raises LayoutError when the memory does not hold what the registers do.
+    Raises LayoutError when the block's memory does not hold what its registers do.
     """
     inside = registers.sublayout((REGISTER, LANE, WARP), registers.out_dims)
-    return inside.invert_and_compose(memory).sublayout((REGISTER, LANE, WARP), (OFFSET,))
+    steps = _steps_between_blocks(registers, memory)
+    if any(steps):
+        inside = LinearLayout([*inside.ins, (BLOCK, steps)], inside.outs)
+    return inside.invert_and_compose(memory.sublayout((OFFSET,), memory.out_dims))
+
+
+def _steps_between_blocks(registers: LinearLayout, memory: LinearLayout) -> tuple[int, ...]:
+    """What each bit of a block's number adds to where its registers are, and not to where its memory is."""
+    steps = registers.columns(BLOCK)
+    own = memory.order_outs(registers.out_dims)
+    if not any(steps) or own.outs != registers.outs:
+        return ()
+    return tuple(a ^ b for a, b in zip_longest(steps, own.columns(BLOCK), fillvalue=0))
 
 
 @lru_cache(maxsize=4096)
 def shared_access(places: LinearLayout, bits: int, max_vec_bits: int = VECTOR_BITS) -> SharedAccess:
-    """The vector accesses of a placement (register, lane, warp) → offset, for elements of `bits` bits."""
+    """The vector accesses of a `placement`, for elements of `bits` bits."""
     columns = places.columns(REGISTER)
-    lanes, warps = places.columns(LANE), places.columns(WARP)
+    lanes, others = places.columns(LANE), (*places.columns(WARP), *places.columns(BLOCK))
     limit = min(places.out_bits(OFFSET), max(0, (max_vec_bits // max(8, bits)).bit_length() - 1))
-    run = find_run(columns, (*lanes, *warps), [1 << i for i in range(limit)])
+    run = find_run(columns, (*lanes, *others), [1 << i for i in range(limit)])
     within = all_xors(run.steps)
     accesses = tuple(
         VectorAccess(tuple(start ^ step for step in within), combine(columns, start)) for start in all_xors(run.others)
     )
     repeats = representatives(columns, (register for access in accesses for register in access.registers))
     reach = 0
-    for column in (*lanes, *warps):
+    for column in (*lanes, *others):
         reach |= column
     additive = not any(access.offset & reach for access in accesses)
-    threads = places.sublayout((LANE, WARP), (OFFSET,))
+    threads = places.sublayout((LANE, WARP, BLOCK), (OFFSET,))
     waves = wavefronts(lanes, len(within) * max(8, bits), max(8, bits))
     return SharedAccess(len(within), accesses, repeats, threads, additive, waves)
 

@@ -128,7 +128,7 @@ def _without_memory(
         plan = _register_move(moves)
         if plan is not None:
             return plan
-    if shuffles and not warps:
+    if shuffles and not warps and not _differs_between_blocks(moves):
         inside = moves.sublayout((REGISTER, LANE, WARP), (REGISTER, LANE, WARP))
         plan = shuffle_plan(inside, register_repeats(target), bits)
         if plan is not None and (
@@ -253,6 +253,11 @@ def _moved(moves: LinearLayout, dim: str) -> bool:
     return moves.in_bits(dim) < moves.out_bits(dim)
 
 
+def _differs_between_blocks(moves: LinearLayout) -> bool:
+    """Whether another register, lane or warp of the same block is taken in another block."""
+    return any(any(moves.coordinate(basis, dim) for dim in (REGISTER, LANE, WARP)) for basis in moves.columns(BLOCK))
+
+
 def _register_move(moves: LinearLayout) -> NoMove | RegisterMove | None:
     for dim in (LANE, WARP, BLOCK):
         if any(moves.coordinate(basis, REGISTER) for basis in moves.columns(dim)):
@@ -290,10 +295,11 @@ def _through_memory(
     source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int, same_warp: bool
 ) -> SharedMemoryPlan:
     memory = conversion_memory(*_distinct(source, target), bits)
-    write_places, read_places = placement(source, memory), placement(target, memory)
+    held = LinearLayout([*memory.ins, (BLOCK, source.columns(BLOCK))], memory.outs)
+    write_places, read_places = placement(source, held), placement(target, held)
     reach = 0
     for places in (write_places, read_places):
-        for basis in (*places.columns(LANE), *places.columns(WARP)):
+        for basis in (*places.columns(LANE), *places.columns(WARP), *places.columns(BLOCK)):
             reach |= basis
     total = memory.in_bits(OFFSET)
     cuts = 0

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
+from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.gf2 import Echelon, combine, echelon
 from tritonx.layouts.index_math import all_xors, representatives
 from tritonx.layouts.linear import LinearLayout
@@ -56,7 +56,7 @@ def matrix_access(places: LinearLayout, bits: int, *, transposed: bool, max_matr
     it.
     """
     columns, lanes, warps = places.columns(REGISTER), places.columns(LANE), places.columns(WARP)
-    if bits not in (8, 16, 32) or len(lanes) != 5 or (transposed and bits != 16):
+    if bits not in (8, 16, 32) or len(lanes) != 5 or (transposed and bits != 16) or places.columns(BLOCK):
         return None
     row_elements = ROW_BITS // bits
     reduced = echelon(columns)

@@ -1,7 +1,7 @@
 """Plans executed on NumPy: the meaning of every conversion plan, and the oracle of its tests.
 
-A tensor in a layout is an array [warp, lane, register] of elements. The functions do exactly what a plan says,
-instruction by instruction, so that an emitter can be read beside them.
+A tensor in a layout is an array [warp, lane, register] of elements, those of one block of a cluster. The functions do
+exactly what a plan says, instruction by instruction, so that an emitter can be read beside them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tritonx.layouts.access import SharedAccess
 from tritonx.layouts.convert import ConversionPlan, NoMove, RegisterMove, SharedMemoryPlan
-from tritonx.layouts.dims import LANE, REGISTER, WARP
+from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.matrix_access import MatrixAccess
@@ -23,18 +23,18 @@ from tritonx.layouts.shuffle import SelectStage, ShufflePlan
 Array = NDArray[Any]
 
 
-def packed_indices(layout: LinearLayout) -> Array:
-    """[warp, lane, register] → packed index of the element held there, in block 0."""
+def packed_indices(layout: LinearLayout, block: int = 0) -> Array:
+    """[warp, lane, register] → packed index of the element held there."""
     register, lane, warp = (np.array(all_xors(layout.columns(dim)), dtype=np.int64) for dim in (REGISTER, LANE, WARP))
-    return warp[:, None, None] ^ lane[None, :, None] ^ register[None, None, :]
+    return warp[:, None, None] ^ lane[None, :, None] ^ register[None, None, :] ^ all_xors(layout.columns(BLOCK))[block]
 
 
-def distribute(values: Array, layout: LinearLayout) -> Array:
+def distribute(values: Array, layout: LinearLayout, block: int = 0) -> Array:
     """A flat tensor, indexed by packed index, spread over a layout."""
-    return values[packed_indices(layout)]
+    return values[packed_indices(layout, block)]
 
 
-def run(plan: ConversionPlan, held: Array, target: LinearLayout) -> Array:
+def run(plan: ConversionPlan, held: Array, target: LinearLayout, block: int = 0) -> Array:
     """What each thread holds after the plan."""
     match plan:
         case NoMove():
@@ -44,7 +44,7 @@ def run(plan: ConversionPlan, held: Array, target: LinearLayout) -> Array:
         case ShufflePlan():
             return _run_shuffles(plan, held)
         case SharedMemoryPlan():
-            return _run_through_memory(plan, held, target)
+            return _run_through_memory(plan, held, target, block)
 
 
 def _run_shuffles(plan: ShufflePlan, held: Array) -> Array:
@@ -87,19 +87,21 @@ def _select(words: Array, stage: SelectStage) -> Array:
     return np.where(taken[:, :, None, None], swapped, words)
 
 
-def _run_through_memory(plan: SharedMemoryPlan, held: Array, target: LinearLayout) -> Array:
+def _run_through_memory(plan: SharedMemoryPlan, held: Array, target: LinearLayout, block: int) -> Array:
     result = np.zeros((target.in_size(WARP), target.in_size(LANE), target.in_size(REGISTER)), dtype=held.dtype)
     for part in plan.parts:
         memory = np.zeros(plan.elements, dtype=held.dtype)
         store(part.write, held, memory)
-        load(part.read, memory, result)
+        load(part.read, memory, result, block)
     return result[:, :, list(plan.parts[0].read.repeats)]
 
 
-def addresses(access: SharedAccess, offset: int) -> Array:
+def addresses(access: SharedAccess, offset: int, block: int = 0) -> Array:
     """[warp, lane] → element offset of one vector access."""
     lane, warp = (np.array(all_xors(access.threads.columns(dim)), dtype=np.int64) for dim in (LANE, WARP))
     threads = warp[:, None] ^ lane[None, :]
+    if own := access.threads.columns(BLOCK):
+        threads = threads ^ all_xors(own)[block]
     return threads + offset if access.additive else threads ^ offset
 
 
@@ -112,10 +114,10 @@ def store(access: SharedAccess, held: Array, memory: Array) -> None:
             memory[start + i] = held[:, :, register]
 
 
-def load(access: SharedAccess, memory: Array, held: Array) -> None:
+def load(access: SharedAccess, memory: Array, held: Array, block: int = 0) -> None:
     """Memory into every thread's distinct registers."""
     for vector in access.accesses:
-        start = addresses(access, vector.offset)
+        start = addresses(access, vector.offset, block)
         assert not (start % access.vec).any(), "an access is not aligned to its vector"
         for i, register in enumerate(vector.registers):
             held[:, :, register] = memory[start + i]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tritonx.layouts import LinearLayout, simulate
+from tritonx.layouts import LayoutError, LinearLayout, simulate
 from tritonx.layouts.convert import NoMove, RegisterMove, SharedMemoryPlan, owners, plan_conversion, scratch_bytes
 from tritonx.layouts.encodings import BlockedEncoding, DotOperandEncoding, NvidiaMmaEncoding, SliceEncoding
 from tritonx.layouts.lookup import linear_layout
@@ -65,6 +66,49 @@ def test_random_conversions(number):
         limit = rng.choice([512, 32768])
         kinds.add(type(check(source, target, bits, scratch_limit=limit, shuffles=rng.random() < 0.8)))
     assert {NoMove, RegisterMove, ShufflePlan, SharedMemoryPlan} & kinds
+
+
+def random_cga(rng, rank):
+    """Of two or four blocks, which split dims or hold copies."""
+    extents, bases = [1] * rank, []
+    for _ in range(rng.randrange(1, 3)):
+        basis = [0] * rank
+        if (dim := rng.randrange(rank + 1)) < rank:
+            basis[dim] = extents[dim]
+            extents[dim] *= 2
+        bases.append(tuple(basis))
+    return tuple(bases)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_conversions_in_each_block_of_a_cluster(number):
+    """Where a block has all that it wants: parts of what it holds, which are others in each."""
+    rng = random.Random(SEED + number)
+    kinds, parts = set(), 0
+    while parts < 40:
+        shape = split(rng, rng.randrange(5, 12), 2)
+        cga = random_cga(rng, 2)
+        wanted = rng.choice([cga, (*cga[1:], cga[0]), random_cga(rng, 2)])
+        encodings = (random_blocked(rng, 2, 5, 2) for _ in range(2))
+        mma = NvidiaMmaEncoding(2, 0, split(rng, 2, 2), (16, 8))
+        source, target = (
+            linear_layout(replace(rng.choice([e, mma]), cga=c), shape)
+            for e, c in zip(encodings, (cga, wanted), strict=True)
+        )
+        if source.in_bits("block") != target.in_bits("block"):
+            continue
+        bits, limit = rng.choice([8, 16, 32, 64]), rng.choice([512, 32768])
+        try:
+            plan = plan_conversion(source, target, bits, scratch_limit=limit)
+        except LayoutError:
+            continue
+        kinds.add(type(plan))
+        parts += source.columns("block") != target.columns("block")
+        values = np.arange(1 << source.total_out_bits)
+        for block in range(source.in_size("block")):
+            held, expected = (simulate.distribute(values, layout, block) for layout in (source, target))
+            np.testing.assert_array_equal(simulate.run(plan, held, target, block), expected)
+    assert SharedMemoryPlan in kinds
 
 
 def test_every_encoding_converts_to_blocked():

@@ -3,8 +3,9 @@ instructions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tritonx.conversion.tile_to_gpu.blocked import block_bases
 from tritonx.conversion.tile_to_gpu.matrix_unit import (
     DotLayout,
     MatrixUnit,
@@ -15,6 +16,7 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import (
 )
 from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.layouts.encodings import DotOperandEncoding, Ints, NvidiaMmaEncoding, NvmmaSharedEncoding
+from tritonx.layouts.tiling import shape_per_cta
 
 _AMPERE = frozenset({"f16", "bf16", "f32", "i8", "f64"})
 _TYPES = {75: frozenset({"f16"}), 80: _AMPERE, 89: _AMPERE | {"f8E4M3FN", "f8E5M2"}}
@@ -54,10 +56,10 @@ class WarpMatrixUnit(MatrixUnit):
         return product.cycles(_RATES.get(product.a, 1024))
 
     def layout(self, product: Product, threads: Threads) -> DotLayout:
-        rank = len(product.shape)
-        warps = warps_over(product, 16, 8, threads.num_warps)
-        copies = ((0,) * rank,) * (threads.num_ctas.bit_length() - 1)
-        result = NvidiaMmaEncoding(2, 0, warps, (*(1,) * (rank - 2), 16, 8), copies)
+        tile = (*(1,) * (len(product.shape) - 2), 16, 8)
+        blocks = block_bases(product.shape, product.shape if product.is_wanted_whole else tile, threads.num_ctas)
+        part = replace(product, shape=shape_per_cta(blocks, product.shape))
+        result = NvidiaMmaEncoding(2, 0, warps_over(part, 16, 8, threads.num_warps), tile, blocks)
         return DotLayout.of(result, max(1, min(32 // product.loaded_bits, product.k // 8)))
 
 

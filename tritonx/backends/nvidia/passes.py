@@ -66,14 +66,14 @@ from tritonx.transforms.tile.simplify_control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.unroll import Unroll
 
 
-def tile_passes(*, copied_bytes: int = 0, maps_at_launch: bool = False) -> tuple[ModulePass, ...]:
+def tile_passes(*, copied_bytes: int = 0, at_launch: bool = False, clusters: bool = False) -> tuple[ModulePass, ...]:
     """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass; descriptors of blocks of up to ``copied_bytes``
-    may stay, and are made as early as they can be where the launch makes their maps."""
+    may stay, and are made as early as they can be where the launch makes their maps. In clusters none stays."""
     return (
         Inline(),
         LiftControlFlow(),
-        *([HoistDescriptors()] if maps_at_launch else []),
-        RewriteDescriptors(keep_copied=copied_bytes > 0, block_bytes=copied_bytes),
+        *([HoistDescriptors()] if at_launch else []),
+        RewriteDescriptors(keep_copied=copied_bytes > 0, block_bytes=copied_bytes, host_rules=clusters),
         DecomposeScaledDots(),
         Fold(),
         SimplifyControlFlow(),

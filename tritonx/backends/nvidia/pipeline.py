@@ -25,7 +25,13 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
     copied_bytes = capability(target).shared_bytes if copies_blocks(target, options) else 0
     return (
-        tile_stage(tile_passes(copied_bytes=copied_bytes, maps_at_launch=makes_maps_at_launch(target, options))),
+        tile_stage(
+            tile_passes(
+                copied_bytes=copied_bytes,
+                at_launch=makes_maps_at_launch(target, options),
+                clusters=options.num_ctas > 1,
+            )
+        ),
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx),

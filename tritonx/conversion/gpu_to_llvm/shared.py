@@ -14,10 +14,10 @@ from tritonx.dialects import gpu_layout
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_as
-from tritonx.layouts import LinearLayout
+from tritonx.layouts import LayoutError, LinearLayout
 from tritonx.layouts import access as layout_access
 from tritonx.layouts.access import shared_access
-from tritonx.layouts.dims import OFFSET
+from tritonx.layouts.dims import BLOCK, OFFSET
 from tritonx.layouts.encodings import PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
 
@@ -47,7 +47,10 @@ def write(f: FunctionEmitter, source: SSAValue, view: SharedView, memory: MemDes
 
 def write_tile(f: FunctionEmitter, value: Tile, type_: Attribute, view: SharedView, memory: MemDescType) -> None:
     """Store a tile of ``type_``, as it is in registers, into a buffer."""
-    access = shared_access(placement(f, type_, memory), f.bits(value.elem))
+    places = placement(f, type_, memory)
+    if places.columns(BLOCK):
+        raise LayoutError("the blocks of a cluster have other parts of a tile than their buffers")
+    access = shared_access(places, f.bits(value.elem))
     store_registers(f, view, value.elem, access, f.scalars(value))
 
 

@@ -12,7 +12,7 @@ from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.layouts.access import SharedAccess
-from tritonx.layouts.dims import LANE, OFFSET, WARP
+from tritonx.layouts.dims import BLOCK, LANE, OFFSET, WARP
 
 
 def memory_type(elem: str) -> str:
@@ -206,9 +206,9 @@ class VectorLoads(SharedRegisters):
 
 
 def thread_offsets(access: SharedAccess) -> list[int]:
-    """What each bit of the lane's and the warp's number adds to a thread's offset."""
+    """What each bit of the lane's, the warp's and the block's number adds to a thread's offset."""
     layout = access.threads
-    return [layout.coordinate(column, OFFSET) for dim in (LANE, WARP) for column in layout.columns(dim)]
+    return [layout.coordinate(column, OFFSET) for dim in (LANE, WARP, BLOCK) for column in layout.columns(dim)]
 
 
 def load_registers(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess, out: list[str]) -> None:

@@ -37,6 +37,17 @@ def _clamp(value: int, most: int) -> int:
     return max(1, min(value, most))
 
 
+def block_bases(shape: Ints, tile: Ints, num_ctas: int) -> tuple[Ints, ...]:
+    """How the blocks of a cluster share a result of whole tiles: as a row-major blocked encoding has them, as far as
+    each has a tile; those that would share one hold copies."""
+    bases = _split_over_ctas(list(storage_shape(shape)), tuple(reversed(range(len(shape)))), num_ctas)
+    dims = range(len(shape))
+    splits = [max(basis[d] for basis in bases) * 2 if any(basis[d] for basis in bases) else 1 for d in dims]
+    tiles = [max(1, size // extent) for size, extent in zip(storage_shape(shape), tile, strict=True)]
+    copies = [max(1, split // count) for split, count in zip(splits, tiles, strict=True)]
+    return tuple(tuple(basis[d] // copies[d] for d in dims) for basis in bases)
+
+
 def _split_over_ctas(sizes: list[int], order: Sequence[int], num_ctas: int) -> tuple[Ints, ...]:
     """Bases of the CTA bits; `sizes` becomes what is left for one CTA."""
     rank = len(sizes)

@@ -55,12 +55,23 @@ def product_of(
         b_order=_memory_order(op.b, accesses or {}),
         a_is_loaded=_is_loaded(op.a, op),
         b_is_loaded=_is_loaded(op.b, op),
+        is_wanted_whole=any(_needs_whole(op.d, other) for other in others),
     )
 
 
 def _are_chained(one: tile.DotOp, other: tile.DotOp) -> bool:
     """Whether a result becomes an operand (not the accumulator) of the other product."""
     return _reaches(one.d, (other.a, other.b)) or _reaches(other.d, (one.a, one.b))
+
+
+def _needs_whole(result: SSAValue, other: tile.DotOp) -> bool:
+    """Whether the other product needs all rows of a result for each row of its own: as B, or transposed as A."""
+    if _reaches(result, (other.b,)):
+        return True
+    block = other.parent
+    assert block is not None
+    turned = [op for op in block.ops if isinstance(op, tile.TransOp) and _reaches(op.result, (other.a,))]
+    return any(_reaches(result, (op.src,)) for op in turned)
 
 
 def _reaches(value: SSAValue, goals: tuple[SSAValue, ...]) -> bool:

@@ -46,7 +46,8 @@ class Product:
     the block, or the reverse, `a_is_made` that another one's result becomes A. `loaded_bits` is the width of the
     narrowest elements in memory that an operand is made of. `a_order` and `b_order` are the dims in the order, fastest
     first, in which the operands come from memory; `a_is_loaded` and `b_is_loaded` say that they do in the product's own
-    block, and that nothing is computed with them on the way.
+    block, and that nothing is computed with them on the way. `is_wanted_whole` says that another product takes the
+    result as B, or transposed: each of its rows needs all of it.
     """
 
     shape: Ints
@@ -63,6 +64,7 @@ class Product:
     b_order: Ints = (1, 0)
     a_is_loaded: bool = False
     b_is_loaded: bool = False
+    is_wanted_whole: bool = False
 
     @property
     def transposed(self) -> Product:

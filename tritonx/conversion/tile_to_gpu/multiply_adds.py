@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
-from tritonx.conversion.tile_to_gpu.blocked import blocked
+from tritonx.conversion.tile_to_gpu.blocked import block_bases, blocked
 from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout, MatrixUnit, Product, Threads
 
 SQUARE = 4
@@ -39,4 +39,6 @@ class MultiplyAdds(MatrixUnit):
             per_thread[d] //= 2
         order = tuple(reversed(range(len(shape))))
         result = blocked(shape, tuple(per_thread), order, threads.num_warps, threads.warp_size, threads.num_ctas)
+        if product.is_wanted_whole and threads.num_ctas > 1:
+            result = replace(result, cga=block_bases(shape, shape, threads.num_ctas))
         return DotLayout.of(result, 0)

@@ -10,7 +10,8 @@ taken (`costs`):
 
 - convert it, or store it in shared memory where a matrix unit wants to read it there;
 - compute it again in the wanted layout, from operands that are then wanted in other layouts in turn;
-- of what has no layout by nature, and is wanted as a product's operand: make it once in a plain layout, and convert.
+- of what has no layout by nature, and is wanted as a product's operand: make it once in a plain layout, and convert;
+- of what other blocks of a cluster want: compute it again in those, and convert there (`clusters`).
 
 A value may so be rematerialised in several layouts, each where the original stood; pointer arithmetic usually exists
 only in the layout of the access that it serves. Values that loops carry have one layout (`carried`): their native
@@ -27,6 +28,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.conversion.tile_to_gpu.carried import Group, carried_groups
+from tritonx.conversion.tile_to_gpu.clusters import Reread, in_blocks_of
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
 from tritonx.conversion.tile_to_gpu.costs import (
     IMPOSSIBLE,
@@ -76,13 +78,14 @@ class Assignment:
     """The decisions about one function.
 
     `keys[op]` are the keys in which an op is written, the native one first; an op that computes tensors and is
-    not there is dead. `native` is the encoding in which each value exists without conversion; `converted[value]`
-    lists the encodings into which a value is converted, or stored in shared memory, from its native one.
+    not there is dead. `native` is the encoding in which each value exists without conversion;
+    `converted[value, source]` lists the encodings into which a value is converted, or stored in shared memory, from
+    `source`, its native one but between blocks of a cluster.
     """
 
     keys: Mapping[Operation, list[DistributedEncoding]]
     native: Mapping[SSAValue, DistributedEncoding]
-    converted: Mapping[SSAValue, list[Encoding]]
+    converted: Mapping[tuple[SSAValue, DistributedEncoding], list[Encoding]]
     dots: Mapping[Operation, DotLayout]
     groups: tuple[Group, ...]
     target: GpuTarget
@@ -99,6 +102,7 @@ class _Solver:
         self.facts = facts
         self.function = function
         self.ops = [op for op in ops_in(function) if op is not function and not _in_combine_region(op)]
+        self.reread = Reread(self.ops)
         accesses = coalesced_encodings(self.ops, facts, target)
         self.dots = dot_layouts(self.ops, target, accesses)
         self.fixed: dict[Operation, DistributedEncoding] = {}
@@ -115,7 +119,7 @@ class _Solver:
         self.key: dict[Operation, DistributedEncoding] = {}
         self.costs: dict[tuple[SSAValue, Encoding], int] = {}
         self.keys: dict[Operation, list[DistributedEncoding]] = {}
-        self.converted: dict[SSAValue, list[Encoding]] = {}
+        self.converted: dict[tuple[SSAValue, DistributedEncoding], list[Encoding]] = {}
         self.wanted: dict[SSAValue, list[DistributedEncoding]] = {}
         self.weights: dict[Operation, int] = {}
         self.pending: list[Step] = []
@@ -218,7 +222,7 @@ class _Solver:
             found = self._convert_cost(value, encoding)
             if found:
                 made = self._rematerialisation_cost(value, encoding, depth)
-                found = min(found, made, self._made_plain_cost(value, encoding, depth))
+                found = min(found, made, self._made_first_cost(value, encoding, depth))
             self.costs[value, encoding] = found
         return found
 
@@ -229,15 +233,30 @@ class _Solver:
             return False
         return propagation_of(owner).leaves_out(owner, value)
 
-    def _made_plain_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
-        """The cost of an operand of a product that has no layout by nature, if it is made in a plain one and converted:
-        in the product's own each thread, or each warp, makes what others make as well."""
-        if value in self.native or value in self.group_of or not isinstance(encoding, DotOperandEncoding):
+    def _made_first_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
+        other = self._made_first(value, encoding)
+        if other is None or depth > DEPTH:
             return IMPOSSIBLE
-        if registers(encoding, shape_of(type_of(value))) <= MADE_IN_PLACE:
-            return IMPOSSIBLE
-        other = self._plain(value)
         return min(IMPOSSIBLE, self._cost(value, other, depth + 1) + self._moving_cost(value, other, encoding))
+
+    def _made_first(self, value: SSAValue, encoding: Encoding) -> DistributedEncoding | None:
+        """The layout in which a value may be made to be converted from there."""
+        if value in self.group_of or isinstance(encoding, SharedEncoding):
+            return None
+        native = self.native.get(value)
+        if native is None:
+            return self._made_plain(value, encoding)
+        if self.target.num_ctas == 1 or self._convert_cost(value, encoding) < IMPOSSIBLE:
+            return None
+        other = in_blocks_of(encoding, native, shape_of(type_of(value)), self.target)
+        return None if other in (native, encoding) else other
+
+    def _made_plain(self, value: SSAValue, encoding: DistributedEncoding) -> DistributedEncoding | None:
+        """A plain layout for an operand of a product that has none by nature: in the product's own each thread, or each
+        warp, makes what others make as well."""
+        if not isinstance(encoding, DotOperandEncoding):
+            return None
+        return self._plain(value) if registers(encoding, shape_of(type_of(value))) > MADE_IN_PLACE else None
 
     def _convert_cost(self, value: SSAValue, encoding: Encoding) -> int:
         native = self.native.get(value)
@@ -274,11 +293,17 @@ class _Solver:
             return None
         if isinstance(owner, tile.LoadOp) and isinstance(encoding, DotOperandEncoding):
             return None  # operands of products are staged through shared memory
+        if isinstance(owner, tile.LoadOp) and self._is_elsewhere(value, encoding) and not self.reread.allows(owner):
+            return None
         index = owner.results.index(value)
         try:
             return propagation_of(owner).key_of_result(owner, index, encoding)
         except LayoutError:
             return None
+
+    def _is_elsewhere(self, value: SSAValue, encoding: DistributedEncoding) -> bool:
+        """Whether other blocks of a cluster want a value than those that have it."""
+        return self.target.num_ctas > 1 and self._convert_cost(value, encoding) >= IMPOSSIBLE
 
     def _operands_cost(self, op: Operation, key: DistributedEncoding, depth: int) -> int:
         total = 0
@@ -336,7 +361,14 @@ class _Solver:
         def cost(encoding: BlockedEncoding) -> int:
             return weight * store_cost(op, encoding, self.facts) + self._operands_cost(op, encoding, 0)
 
-        return min(store_encodings(op, key, self.facts), key=cost)
+        return min(self._store_keys(op, key), key=cost)
+
+    def _store_keys(self, op: tile.StoreOp, key: BlockedEncoding) -> tuple[BlockedEncoding, ...]:
+        """The layouts in which a store may be made; where other blocks have what is stored, in those."""
+        native, shape = self.native.get(op.value), shape_of(type_of(op.ptr))
+        if native is not None and self._is_elsewhere(op.value, key):
+            key = in_blocks_of(native, key, shape, self.target) or key
+        return store_encodings(op, key, self.facts)
 
     def _native_key(self, op: Operation) -> DistributedEncoding:
         key = self.fixed.get(op) or self.key.get(op)
@@ -394,19 +426,18 @@ class _Solver:
             return
         converting = self._convert_cost(value, encoding)
         is_source = propagation_of(owner).free_source  # made anew rather than converted
+        first = None if is_source else self._made_first(value, encoding)
+        if first is not None and (
+            self._made_first_cost(value, encoding, 0) < self._rematerialisation_cost(value, encoding, 0)
+        ):
+            self._next(partial(self._want, value, first), partial(self._convert, value, encoding, first))
+            return
         if (
             native is not None
             and not is_source
             and (not converting or converting <= self._rematerialisation_cost(value, encoding, 0))
         ):
             self._convert(value, encoding)
-            return
-        if (
-            native is None
-            and not is_source
-            and self._made_plain_cost(value, encoding, 0) < self._rematerialisation_cost(value, encoding, 0)
-        ):
-            self._next(partial(self._want, value, self._plain(value)), partial(self._convert, value, encoding))
             return
         key = self._rematerialisation_key(value, encoding)
         if key is None:
@@ -439,11 +470,13 @@ class _Solver:
             steps.append(partial(self._convert, value, encoding))
         self._next(*steps)
 
-    def _convert(self, value: SSAValue, encoding: Encoding) -> None:
-        found = self.converted.setdefault(value, [])
+    def _convert(self, value: SSAValue, encoding: Encoding, source: DistributedEncoding | None = None) -> None:
+        """From the native layout, where no other is named."""
+        source = source or self.native[value]
+        found = self.converted.setdefault((value, source), [])
         if encoding not in found:
             found.append(encoding)
-            self._next(partial(self._want, value, self.native[value]))
+            self._next(partial(self._want, value, source))
 
 
 def operand_encodings(

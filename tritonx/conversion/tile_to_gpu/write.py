@@ -112,8 +112,7 @@ class _Writer:
             result.name_hint = original.name_hint
             _set_type(result, encoding)
             self.have[original, encoding] = result
-            if encoding == self.assignment.native.get(original):
-                self._conversions(original, result)
+            self._conversions(original, encoding, result)
         if isinstance(written, arith.ConstantOp):
             type_ = type_of(written.results[0])
             if is_tensor(type_):
@@ -122,11 +121,11 @@ class _Writer:
     def _retype(self, value: SSAValue, encoding: DistributedEncoding) -> None:
         _set_type(value, encoding)
         self.have[value, encoding] = value
-        self._conversions(value, value)
+        self._conversions(value, encoding, value)
 
-    def _conversions(self, original: SSAValue, value: SSAValue) -> None:
-        """The conversions of a value, right behind its definition."""
-        for encoding in reversed(self.assignment.converted.get(original, ())):
+    def _conversions(self, original: SSAValue, source: DistributedEncoding, value: SSAValue) -> None:
+        """The conversions of a value that is there in `source`, right behind its definition."""
+        for encoding in reversed(self.assignment.converted.get((original, source), ())):
             type_ = type_of(value)
             assert is_tensor(type_)
             attribute = attribute_of(encoding)

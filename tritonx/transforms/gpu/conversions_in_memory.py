@@ -12,18 +12,21 @@ from tritonx.ir.edit import replace
 from tritonx.ir.types import bit_width, element_type, is_pointer, shape_of, type_of
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.convert import conversion_layout, matrix_conversion_layout
-from tritonx.layouts.dims import OFFSET
+from tritonx.layouts.dims import BLOCK, OFFSET
 from tritonx.layouts.encodings import SharedLinearEncoding
+from tritonx.layouts.gf2 import rank
 
 
 def conversion_bytes(op: ConvertLayoutOp) -> int:
-    """Shared memory of a conversion between warps that fits at once; 0 for others."""
+    """Shared memory of a conversion between warps that fits at once, in each block of a cluster; 0 for others."""
     element = element_type(type_of(op.src))
     if is_pointer(element) or owned_by_warps(op) is not None:
         return 0
-    source = tensor_layout(type_of(op.src))
-    whole = stored_bytes(type_of(op.src)) << source.total_out_bits
-    return whole if scratch_size(op) == whole and not source.in_bits("block") else 0
+    source, target = tensor_layout(type_of(op.src)), tensor_layout(type_of(op.result))
+    if source.columns(BLOCK) != target.columns(BLOCK):
+        return 0
+    whole = stored_bytes(type_of(op.src)) << (source.total_out_bits - rank(source.columns(BLOCK)))
+    return whole if scratch_size(op) == whole else 0
 
 
 def matrix_arrangement(op: ConvertLayoutOp, loads: bool, stores: bool) -> LinearLayout | None:
@@ -51,9 +54,8 @@ def write_through_buffers(group: Sequence[tuple[ConvertLayoutOp, LinearLayout]])
         type_ = type_of(op.result)
         block = op.parent
         assert block is not None
-        descriptor = memdesc(
-            shape_of(type_), element_type(type_), attribute_of(SharedLinearEncoding(memory.bases(OFFSET)))
-        )
+        encoding = SharedLinearEncoding(memory.bases(OFFSET), tensor_layout(type_of(op.src)).bases(BLOCK))
+        descriptor = memdesc(shape_of(type_), element_type(type_), attribute_of(encoding))
         alloc = LocalAllocOp.create(operands=(op.src,), result_types=(descriptor,), location=op.location)
         block.insert_op_before(alloc, op)
         load = LocalLoadOp.create(operands=alloc.results, result_types=(type_,), location=op.location)

@@ -31,7 +31,7 @@ from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
 from tritonx.layouts.access import VECTOR_BITS
 from tritonx.layouts.convert import conversion_layout, goes_through_memory
-from tritonx.layouts.dims import OFFSET, REGISTER
+from tritonx.layouts.dims import BLOCK, OFFSET, REGISTER
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
     BlockedEncoding,
@@ -247,8 +247,11 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp, held: int | None) -> None:
     if not isinstance(operand, DotOperandEncoding) or not loads_matrices(operand.parent):
         return
     shape, bits = shape_of(source), max(8, bit_width(element_type(source)))
+    before, after = linear_layout(given, shape), linear_layout(operand, shape)
+    if before.columns(BLOCK) != after.columns(BLOCK):
+        return  # a block would store more than its part of the buffer holds
     try:
-        if not goes_through_memory(linear_layout(given, shape), linear_layout(operand, shape), bits):
+        if not goes_through_memory(before, after, bits):
             return
     except LayoutError:
         return

@@ -55,6 +55,7 @@ from tritonx.transforms.tile.block_access import (
     widen,
 )
 from tritonx.transforms.tile.copied_descriptors import copied
+from tritonx.transforms.tile.host_descriptors import is_kernel, part_attributes, set_last_stride
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class RewriteDescriptors(ModulePass):
 
     A function parameter that is a descriptor becomes, in its place, ``base``, the extents and the strides (i64, one for
     each dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0. With
-    ``block_pointers_only`` descriptors stay.
+    ``block_pointers_only`` descriptors stay. With ``host_rules`` the parameters of kernels are known to keep the rules
+    of the host (``host_descriptors``), which is stated of the parts.
 
     With ``keep_copied`` a kernel's descriptor stays that is only used by loads, stores and reductions of whole blocks,
     for a target that copies these by itself (``copied_descriptors``): a parameter, on which ``tt.descriptor`` says
@@ -90,10 +92,12 @@ class RewriteDescriptors(ModulePass):
     """Whether the target copies whole blocks of descriptors by itself: those stay."""
     block_bytes: int | None = None
     """Bytes of the largest block that it copies; None for any."""
+    host_rules: bool = False
+    """Whether descriptors that a kernel is given keep the rules of those that the host makes."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kept = copied(op, self.block_bytes) if self.keep_copied else frozenset[SSAValue]()
-        rewriter = _Rewriter(self.block_pointers_only, kept)
+        rewriter = _Rewriter(self.block_pointers_only, kept, self.host_rules)
         for function in op.ops:
             if isinstance(function, tile.FuncOp):
                 rewriter.function(function)
@@ -108,6 +112,7 @@ class _Rewriter:
 
     block_pointers_only: bool
     kept: frozenset[SSAValue]
+    host_rules: bool = False
     views: dict[SSAValue, View] = field(default_factory=dict[SSAValue, View])
     obsolete: list[Operation] = field(default_factory=list[Operation])
 
@@ -137,11 +142,21 @@ class _Rewriter:
         signature = function.function_type
         if any(self.rewrites(t) for t in (*signature.inputs, *signature.outputs)):
             self.signature(function)
+        arguments = self.from_host(function)
         self.blocks(list(function.body.blocks))
+        for argument in arguments:
+            set_last_stride(self.views[argument], function)
         for op in reversed(self.obsolete):
             if op.parent is not None and not any(r.first_use for r in op.results):
                 erase(op)
         self.obsolete.clear()
+
+    def from_host(self, function: tile.FuncOp) -> list[BlockArgument]:
+        """The parameters that become parts and are known to keep the host's rules."""
+        entry = function.body.blocks.first
+        if entry is None or not self.host_rules or not is_kernel(function):
+            return []
+        return [each for each in entry.args if isinstance(each.type, tile.TensorDescType) and self.changes(each)]
 
     def signature(self, function: tile.FuncOp) -> None:
         """The parameters' types and attributes; a function without a body keeps no parameter."""
@@ -150,7 +165,7 @@ class _Rewriter:
         given = function.arg_attrs or [DictionaryAttr({})] * len(values)
         types: list[Attribute] = []
         attributes: list[DictionaryAttr] = []
-        descriptors = 0
+        descriptors, known = 0, self.from_host(function)
         for type, value, own in zip(signature.inputs, values, given, strict=True):
             if value in self.kept:
                 number = IntegerAttr(descriptors, i32)
@@ -158,10 +173,13 @@ class _Rewriter:
                 types.append(type)
             else:
                 parts = part_types(type) if self.rewrites(type) else None
-                attributes += [own] if parts is None else [DictionaryAttr({})] * len(parts)
+                if value in known and isinstance(type, tile.TensorDescType):
+                    attributes += part_attributes(type, own)
+                else:
+                    attributes += [own] if parts is None else [DictionaryAttr({})] * len(parts)
                 types += [type] if parts is None else parts
             descriptors += isinstance(type, tile.TensorDescType)
-        if function.arg_attrs is not None or self.kept:
+        if function.arg_attrs is not None or self.kept or known:
             function.properties["arg_attrs"] = ArrayAttr(attributes)
         outputs = self.expand_types(signature.outputs)
         function.properties["function_type"] = FunctionType.from_lists(types, outputs)

@@ -14,7 +14,7 @@ from tritonx.analysis.buffers import tensor_layout
 from tritonx.backends.amd.matrix_units import WaveMatrixCore
 from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
-from tritonx.conversion.tile_to_gpu.blocked import blocked, default_encoding
+from tritonx.conversion.tile_to_gpu.blocked import block_bases, blocked, default_encoding
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
 from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, version_cost
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts, product_of
@@ -234,6 +234,22 @@ def test_blocked():
     assert blocked((16, 1024), (1, 4), (1, 0), 4, 32) == BlockedEncoding((1, 4), (1, 32), (1, 4), (1, 0))
     assert default_encoding((128,), 4, 32) == BlockedEncoding((1,), (32,), (4,), (0,))
     assert blocked((128, 64), (1, 8), (1, 0), 4, 32, num_ctas=2).cga == ((1, 0),)
+
+
+@pytest.mark.parametrize(
+    ("shape", "tile", "num_ctas", "bases"),
+    [
+        ((64, 64), (16, 8), 1, ()),
+        ((64, 64), (16, 8), 4, ((1, 0), (2, 0))),
+        ((32, 64), (16, 8), 4, ((0, 0), (1, 0))),
+        ((16, 64), (16, 8), 4, ((0, 0), (0, 0))),
+        ((2, 64, 64), (1, 16, 8), 4, ((1, 0, 0), (0, 1, 0))),
+        ((64, 64), (64, 64), 4, ((0, 0), (0, 0))),
+    ],
+)
+def test_blocks_share_whole_tiles(shape, tile, num_ctas, bases):
+    """In the order in which a blocked encoding splits rows: those that would share a tile are neighbours there."""
+    assert block_bases(shape, tile, num_ctas) == bases
 
 
 def dots(shape, element="f16", result="f32", precision="tf32", target=MMA, text=""):

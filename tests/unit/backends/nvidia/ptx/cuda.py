@@ -115,11 +115,13 @@ class EmulatedCuda(SimulatedCuda):
 
     def _execute(
         self, text: str, program: Program, grid: tuple[int, int, int], threads: int, y: int, z: int, shared: int,
-        stream: int, block: int, extra: int,
+        stream: int, block: int, extra: int, cluster: int = 1,
     ) -> None:  # fmt: skip
         kernel = program.functions[program.kernel]
         if program.threads != threads * y * z:
             raise Fault(f"{threads} threads are launched of a kernel of {program.threads}")
+        if program.cluster != cluster or grid[0] % cluster:
+            raise Fault(f"{grid[0]} blocks in clusters of {cluster} are launched of a kernel of {program.cluster}")
         cells = (ctypes.c_void_p * len(kernel.parameters)).from_address(block) if kernel.parameters else ()
         arguments = [ctypes.string_at(c, p.nbytes) for c, p in zip(cells, kernel.parameters, strict=True)]
         self.seed += 1
@@ -131,11 +133,13 @@ class EmulatedCuda(SimulatedCuda):
 
     def _cuLaunchKernelEx(self, config: Any, function: Any, block: Any, extra: Any) -> int:
         made = LaunchConfig.from_buffer_copy(config._obj)
-        if any(made.attributes[n].id == _CLUSTER for n in range(made.count)):
-            self.fault = "clusters are not executed here"
+        shapes = [made.attributes[n].value[:3] for n in range(made.count) if made.attributes[n].id == _CLUSTER]
+        x, y, z = shapes[0] if shapes else (1, 1, 1)
+        if y * z != 1:
+            self.fault = "clusters of several rows of blocks are not executed here"
             return NOT_SUPPORTED
         grid, threads = (made.gx, made.gy, made.gz), (made.bx, made.by, made.bz)
-        return self._launch(function.value, *grid, *threads, made.shared, 0, ctypes.addressof(block), 0)
+        return self._launch(function.value, *grid, *threads, made.shared, 0, ctypes.addressof(block), 0, x)
 
 
 def writable() -> list[tuple[int, int]]:

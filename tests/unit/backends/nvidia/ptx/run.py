@@ -205,6 +205,8 @@ class Block:
         """bar.sync and barrier.sync: of the block or of as many threads as are named."""
         if "warp" in i.modifiers:
             return
+        if "cluster" in i.modifiers:
+            raise Fault(f"blocks do not wait for each other here: {i.text}")
         number = int(self.t.bits(i.operands[0], 32)[self.t.mask][0])
         count = int(self.t.bits(i.operands[1], 32)[self.t.mask][0]) if len(i.operands) > 1 else None
         if count is not None and count % LANES:
@@ -283,7 +285,9 @@ def execute(
     everywhere = Space([*segments, *constants])
     for number in range(grid[0] * grid[1] * grid[2]):
         x, y, z = number % grid[0], number // grid[0] % grid[1], number // grid[0] // grid[1]
-        threads = Threads(program.threads, _special(program.threads, (x, y, z), grid), addresses, random)
+        threads = Threads(
+            program.threads, _special(program.threads, (x, y, z), grid, program.cluster), addresses, random
+        )
         space = Space([Segment(SHARED_BASE, random_bytes(random, size), "shared memory")])
         local = random_bytes(random, program.threads * own).reshape(program.threads, own)
         memory = Memory(threads, everywhere, space, local, {}, places)
@@ -315,11 +319,15 @@ def _variables(program: Program) -> tuple[dict[str, int], list[Segment], int]:
     return addresses, constants, own
 
 
-def _special(count: int, block: tuple[int, int, int], grid: tuple[int, int, int]) -> dict[str, Any]:
+def _special(count: int, block: tuple[int, int, int], grid: tuple[int, int, int], cluster: int) -> dict[str, Any]:
+    """Clusters lie along x. Their blocks run one after another: what one would wait for of another is a fault."""
     thread = np.arange(count)
     found: dict[str, Any] = {"%tid.x": thread, "%ntid.x": count, "%laneid": thread % LANES, "%warpid": thread // LANES}
     for axis, at, extent in zip("xyz", block, grid, strict=True):
         found |= {f"%ctaid.{axis}": at, f"%nctaid.{axis}": extent}
+        found |= {f"%clusterid.{axis}": at, f"%nclusterid.{axis}": extent}
+    found |= {"%clusterid.x": block[0] // cluster, "%nclusterid.x": grid[0] // cluster}
+    found |= {"%cluster_ctarank": block[0] % cluster, "%cluster_nctarank": cluster}
     for axis in "yz":
         found |= {f"%tid.{axis}": 0, f"%ntid.{axis}": 1}
     return found

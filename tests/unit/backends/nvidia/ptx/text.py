@@ -103,6 +103,8 @@ class Program:
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
     variables: dict[str, Variable] = field(default_factory=dict[str, Variable])
     threads: int = 0
+    cluster: int = 1
+    """Blocks of a cluster."""
     kernel: str = ""
 
     @property
@@ -187,6 +189,8 @@ def _function(program: Program, text: str) -> str:
         program.kernel = name
         threads = re.search(r"\.reqntid\s+(\d+)", text[header.end() : start])
         program.threads = int(threads[1]) if threads else 0
+        cluster = re.search(r"\.reqnctapercluster\s+(\d+)", text[header.end() : start])
+        program.cluster = int(cluster[1]) if cluster else 1
     _Body(program, name).read(text[start + 1 : after])
     return text[after + 1 :]
 
