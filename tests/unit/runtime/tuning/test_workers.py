@@ -118,10 +118,10 @@ def test_one_that_would_make_other_code_says_so(pair: CompileWorkers) -> None:
 
 def test_settings_that_change_code_travel(pair: CompileWorkers) -> None:
     with knobs.compilation.scope():
-        knobs.compilation.disable_line_info = True
+        knobs.compilation.disable_line_info = False
         work = job("cpu")
     made = pair.submit(perform, work).result()  # whose key says that it has the setting
-    assert not knobs.compilation.disable_line_info
+    assert knobs.compilation.disable_line_info
     assert made.asm
 
 
