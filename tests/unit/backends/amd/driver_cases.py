@@ -15,11 +15,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import CodeObject  # pyright: ignore[reportMissingImports]
 from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
 import tritonx
 import tritonx.language as tl
+from tests.unit.backends.amd.emulator import CodeObject
 from tritonx.backends.amd import BACKEND
 from tritonx.backends.amd.driver import HipError, library
 from tritonx.backends.api import Target
