@@ -6,7 +6,7 @@ kernel[grid](...)  # arrays of `to_device`, or NumPy's and PyTorch's on the host
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -59,6 +59,10 @@ class EmulatedDriver(HostDriver):
     def load(self, image: KernelImage, device: int) -> LoadedKernel:
         return EmulatedKernel(self.emulator, image)
 
+    def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
+        assert isinstance(kernel, EmulatedKernel)
+        return kernel.parameters.flattening(super().make_launcher(image, kernel))
+
 
 class EmulatedKernel:
     """A code object; a launch returns when all its blocks have run, one after another."""
@@ -69,12 +73,14 @@ class EmulatedKernel:
     def __init__(self, emulator: Emulator, image: KernelImage) -> None:
         metadata = image.metadata
         self.emulator, self.code = emulator, CodeObject(image.binary, image.name)
-        self.types = FlatParameters.of(image.parameters, metadata.get("tensordesc_meta") or ()).types
+        self.parameters = FlatParameters.of(image.parameters, metadata.get("tensordesc_meta") or ())
         self.threads = int(metadata["num_warps"]) * int(metadata["warp_size"])
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
-        values = [host_address(a) if t.startswith("*") else a for t, a in zip(self.types, args, strict=True)]
-        self.emulator.run(self.code, self.types, values, grid, self.threads)
+        """With what the code takes: a descriptor is its parts."""
+        types = self.parameters.types
+        values = [host_address(a) if t.startswith("*") else a for t, a in zip(types, args, strict=True)]
+        self.emulator.run(self.code, types, values, grid, self.threads)
 
 
 @cache
