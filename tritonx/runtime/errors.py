@@ -274,11 +274,11 @@ class TooManyThreads(OutOfResources, ImpossibleOption):
     """A block of ``num_warps`` warps has more threads than one can have.
 
     >>> print(TooManyThreads(4096, 1024))
-    out of resource: threads, Required: 4096, Hardware limit: 1024. Use fewer warps.
+    out of resource: threads, Required: 4096, Hardware limit: 1024. Use a smaller num_warps.
     """
 
     def __init__(self, required: int, limit: int) -> None:
-        OutOfResources.__init__(self, required, limit, "threads", "Use fewer warps.")
+        OutOfResources.__init__(self, required, limit, "threads", "Use a smaller num_warps.")
 
     def __reduce__(self) -> tuple[type[OutOfResources], tuple[object, ...]]:
         return type(self), (self.required, self.limit)

@@ -68,7 +68,7 @@ def test_whole_blocks_are_reduced_by_the_copy_engine(compiler: Any) -> None:
     assert "atom." not in made.ptx
 
 
-REDUCTIONS = [case for case in cases() if case.name.startswith("blocks/reduce")]
+REDUCTIONS = [case for case in cases() if case.name.startswith("atomic/blocks")]
 
 
 @pytest.mark.parametrize("arch", ["75", "90"])

@@ -126,5 +126,5 @@ def cases(cover: Cover) -> Iterator[Case]:
     kinds += [("max", "int32"), ("min", "uint64"), ("add", "fp32")]
     kinds += [("and", "uint32"), ("or", "int64"), ("xor", "int32")]
     for (kind, dtype), (shape, tile), warps in cover.zipped(kinds, shapes, (4, 1, 8)):
-        name = f"blocks/reduce-{kind}-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}-w{warps}"
+        name = f"atomic/blocks-{kind}-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}-w{warps}"
         yield Case(name, reduce_kernel, reduced(kind, dtype, shape, tile), {"num_warps": warps})
