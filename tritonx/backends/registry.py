@@ -260,8 +260,6 @@ def parse_options(backend: Backend, target: Target, given: Mapping[str, object])
     """The backend's options with ``given`` applied, of which it has what it knows and no `portable_options` that are
     others'. Raises ``KeyError`` for any other that it does not know, ``ValueError`` for an impossible value."""
     known = {f.name for f in fields(backend.options_type)}
-    if "enable_fp_fusion" in known and given.get("enable_fp_fusion") is None:
-        given = {**given, "enable_fp_fusion": knobs.language.default_fp_fusion}
     if not known.issuperset(given):
         foreign = portable_options() - known
         given = {name: value for name, value in given.items() if name not in foreign}

@@ -109,15 +109,18 @@ class Backend(ABC):
         return {}
 
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
-        """The options with ``given`` applied over ``default_options``, where None says nothing; an unknown keyword is
-        ``KeyError``, an impossible value ``ValueError``."""
+        """The options with ``given`` applied over ``default_options`` and the settings for all backends, where None
+        says nothing; an unknown keyword is ``KeyError``, an impossible value ``ValueError``."""
         known = {f.name for f in dataclasses.fields(self.options_type)}
         for key in given:
             if key not in known:
                 raise KeyError(f"Keyword argument {key} was specified but unrecognised")
+        from tritonx.runtime.knobs import language
+
         build = cast("Callable[..., Options]", self.options_type)
         stated = {key: value for key, value in given.items() if value is not None}
-        options = build(**{**self.default_options(target), **stated})
+        common = {"enable_fp_fusion": language.default_fp_fusion}
+        options = build(**{**common, **self.default_options(target), **stated})
         warps = cast(object, options.num_warps)  # whatever the launch gave
         if not isinstance(warps, int) or warps < 1 or warps & (warps - 1):
             raise ValueError(f"num_warps must be a power of 2, got {warps!r}")

@@ -20,13 +20,13 @@ one, or the first that is wanted, innermost uses first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
+from tritonx.conversion.tile_to_gpu.assignment import Assignment, operand_encodings
 from tritonx.conversion.tile_to_gpu.carried import Group, carried_groups
 from tritonx.conversion.tile_to_gpu.clusters import Reread, in_blocks_of
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
@@ -42,7 +42,6 @@ from tritonx.conversion.tile_to_gpu.costs import (
 )
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
-from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
 from tritonx.conversion.tile_to_gpu.propagation import plain, propagation_of
 from tritonx.conversion.tile_to_gpu.stores import store_cost, store_encodings
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
@@ -71,24 +70,6 @@ NOT_ANY_LAYOUT = frozenset((tile.JoinOp, tile.SplitOp))
 
 Step = Callable[[], None]
 """Something that is still to be wanted."""
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The decisions about one function.
-
-    `keys[op]` are the keys in which an op is written, the native one first; an op that computes tensors and is
-    not there is dead. `native` is the encoding in which each value exists without conversion;
-    `converted[value, source]` lists the encodings into which a value is converted, or stored in shared memory, from
-    `source`, its native one but between blocks of a cluster.
-    """
-
-    keys: Mapping[Operation, list[DistributedEncoding]]
-    native: Mapping[SSAValue, DistributedEncoding]
-    converted: Mapping[tuple[SSAValue, DistributedEncoding], list[Encoding]]
-    dots: Mapping[Operation, DotLayout]
-    groups: tuple[Group, ...]
-    target: GpuTarget
 
 
 def solve(function: tile.FuncOp, facts: AxisFacts, target: GpuTarget) -> Assignment:
@@ -477,16 +458,6 @@ class _Solver:
         if encoding not in found:
             found.append(encoding)
             self._next(partial(self._want, value, source))
-
-
-def operand_encodings(
-    op: Operation, key: DistributedEncoding, dots: Mapping[Operation, DotLayout]
-) -> Sequence[Encoding | None]:
-    """The encodings that an op's operands must have for a key; None for what is no tensor or may be in any."""
-    dot = dots.get(op)
-    if dot is not None:
-        return [dot.a, dot.b, dot.result]
-    return propagation_of(op).operands(op, key)
 
 
 def _in_combine_region(op: Operation) -> bool:

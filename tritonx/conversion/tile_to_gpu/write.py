@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tritonx.conversion.tile_to_gpu.assignment import Assignment, operand_encodings
 from tritonx.conversion.tile_to_gpu.propagation import Encodings, plain, propagation_of
-from tritonx.conversion.tile_to_gpu.solve import Assignment, operand_encodings
 from tritonx.dialects import arith, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp, attribute_of, memdesc
 from tritonx.ir.edit import clone, erase, set_type

@@ -11,34 +11,19 @@ from functools import cache
 from typing import Any
 
 from tests.unit.backends.amd.emulator import CodeObject, Emulator, started
+from tests.unit.backends.on_host import OnHost
 from tritonx.backends.amd import AmdBackend
 from tritonx.backends.amd.targets import PROCESSORS
-from tritonx.backends.api import Backend, Driver, KernelImage, LoadedKernel, Target
+from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.runtime.descriptor_parameters import FlatParameters
 from tritonx.runtime.host_driver import HostDriver, host_address
 
 
-class Emulated(AmdBackend):
+class Emulated(OnHost, AmdBackend):
     """For a processor (``gfx942``). Its device's memory is this process's."""
-
-    dlpack_device_types = frozenset({1})
-    torch_device_types = frozenset({"cpu"})
-    array_interfaces = ("__array_interface__",)
 
     def __init__(self, arch: str) -> None:
         self.own = EmulatedDriver(self.parse_target(arch))
-
-    def serves(self, location: tuple[str, object, int]) -> bool:
-        return Backend.serves(self, location)
-
-    def version_key(self) -> str:
-        return f"{super().version_key()} emulated"
-
-    def has_device(self) -> bool:
-        return True
-
-    def driver(self) -> Driver:
-        return self.own
 
 
 class EmulatedDriver(HostDriver):

@@ -15,40 +15,26 @@ from functools import cache, wraps
 from typing import Any
 
 from tests.unit.backends.nvidia.ptx.cuda import EmulatedCuda
-from tritonx.backends.api import Backend, Driver, KernelImage, LoadedKernel, Options, Stage, Target
+from tests.unit.backends.on_host import OnHost
+from tritonx.backends.api import KernelImage, LoadedKernel, Options, Stage, Target
 from tritonx.backends.nvidia import NvidiaBackend
 from tritonx.backends.nvidia import driver as driver_module
 from tritonx.runtime import drivers
 from tritonx.runtime.driver import reset_active, set_active
 
 
-class Emulated(NvidiaBackend):
+class Emulated(OnHost, NvidiaBackend):
     """For a compute capability (``90``). Each has its own memory, and its name is that of the targets."""
 
     binary_stage = "ptx"
-    dlpack_device_types = frozenset({1})
-    torch_device_types = frozenset({"cpu"})
-    array_interfaces = ("__array_interface__",)
 
     def __init__(self, arch: str, *, multiprocessors: int = 4) -> None:
         self.cuda = EmulatedCuda(int(arch), multiprocessors=multiprocessors)
         with library_is(self.cuda):
             self.own = EmulatedDriver(self.cuda)
 
-    def serves(self, location: tuple[str, object, int]) -> bool:
-        return Backend.serves(self, location)
-
     def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
         return tuple(stage for stage in super().stages(target, options) if stage.name != "cubin")
-
-    def version_key(self) -> str:
-        return f"{super().version_key()} emulated"
-
-    def has_device(self) -> bool:
-        return True
-
-    def driver(self) -> Driver:
-        return self.own
 
 
 _here = threading.local()
