@@ -63,10 +63,12 @@ class Global:
 
 @dataclass(frozen=True)
 class Dependencies:
-    """``digest`` covers the functions reached and the values read; ``globals`` are those values, callees' included."""
+    """``digest`` covers the functions reached and the values read; ``globals`` are those values, callees' included;
+    ``files`` are where the functions reached stand."""
 
     digest: str
     globals: tuple[Global, ...]
+    files: frozenset[str]
 
 
 class Dependent:
@@ -88,6 +90,11 @@ class Dependent:
 
     @property
     def dependencies(self) -> Dependencies:
+        raise NotImplementedError
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Where the function stands, and those that it reaches."""
         raise NotImplementedError
 
     def parse(self) -> ast.Module:
@@ -164,6 +171,7 @@ class _Finder(ast.NodeVisitor):
         self.runs_in_python = runs_in_python
         self.digests: list[str] = []
         self.globals: dict[tuple[str, int], Global] = {}
+        self.files: set[str] = set()
         self.local: set[str] = set()
         self.in_default = False
 
@@ -172,6 +180,7 @@ class _Finder(ast.NodeVisitor):
             self.digests.append(f"recursive {function.__qualname__}")
             return
         self.digests.append(function.cache_key + str(function.noinline))
+        self.files |= function.files
         for found in function.dependencies.globals:
             self._record(found, function.__qualname__)
 
@@ -329,4 +338,4 @@ def find_dependencies(function: Dependent) -> Dependencies:
         function.finding = False
     values = tuple(finder.globals[key] for key in sorted(finder.globals, key=lambda k: k[0]))
     parts = [*finder.digests, *sorted(_describe(v) for v in values)]
-    return Dependencies(hashlib.sha256("\n".join(parts).encode()).hexdigest(), values)
+    return Dependencies(hashlib.sha256("\n".join(parts).encode()).hexdigest(), values, frozenset(finder.files))

@@ -64,6 +64,7 @@ class JITCallable(Dependent):
         self._hash_lock = threading.RLock()
         self._dependencies: Dependencies | None = None
         self._hash: str | None = None
+        self._files = frozenset[str]()
         self._tree: ast.Module | None = None
         self._source: tuple[list[str], int, str] | None = None
         self.used_by: WeakSet[User] = WeakSet()
@@ -131,6 +132,12 @@ class JITCallable(Dependent):
     def file_name(self) -> str:
         return self.fn.__code__.co_filename
 
+    @property
+    def files(self) -> frozenset[str]:
+        if self.fn is not None:  # another process gets them with the function
+            self._files = self.dependencies.files | {self.file_name}
+        return self._files
+
     def parse(self) -> ast.Module:
         """The syntax tree of ``src``: a module that holds exactly the function."""
         if self._tree is None:
@@ -184,8 +191,8 @@ class JITCallable(Dependent):
     def __getstate__(self) -> dict[str, Any]:
         """Without what a process cannot hand to another; the digest is computed before."""
         state = dict(self.__dict__)
-        if self.fn is not None and self._hash is None:
-            state["_hash"] = self.cache_key
+        if self.fn is not None:
+            state |= {"_hash": self.cache_key, "_files": self.files}
         return {**state, **dict.fromkeys(("_hash_lock", "_dependencies", "_tree", "fn", "__globals__", "used_by"))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -28,7 +28,16 @@ from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.keys import compile_key, compiler_key
 from tritonx.runtime.knob_types import CompileTimes
 from tritonx.runtime.launch_hooks import LazyDict
-from tritonx.runtime.sources import ASTSource, IRSource, Source, SourceError, entry_symbol, printed, source_of
+from tritonx.runtime.sources import (
+    ASTSource,
+    IRSource,
+    Source,
+    SourceError,
+    entry_symbol,
+    printed,
+    source_key,
+    source_of,
+)
 from tritonx.runtime.targets import target_named
 
 __all__ = [
@@ -102,7 +111,7 @@ def begin(
     if not isinstance(options, Options):
         wanted = target_named(backend, wanted, options or {})
     resolved = _resolve_options(backend, wanted, options, source)
-    key = compile_key(source.hash(), backend, wanted, resolved)
+    key = compile_key(source_key(source, resolved), backend, wanted, resolved)
     manager = get_cache_manager(key)
     file_name = source.name.removeprefix("@")[:FILE_NAME_LIMIT]
     settings = knobs.compilation
@@ -275,7 +284,8 @@ class Compile:
             return None
         with _without_collection():
             module = self._module()
-            return job_of(self.source.name, module, self.target, self.options, self.source.hash(), self.key)
+            digest = source_key(self.source, self.options)
+            return job_of(self.source.name, module, self.target, self.options, digest, self.key)
 
     def _module(self) -> Any:
         """What the front end makes; how long it took is for the listener."""

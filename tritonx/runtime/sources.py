@@ -251,6 +251,19 @@ def source_of(given: Any) -> Source:
     raise NoSource(f"source must be either AST or a filepath: an ASTSource, an IRSource or a path, not {given!r}")
 
 
+def source_key(source: Source, options: Options) -> str:
+    """The digest of ``source``, and of the files that it stands in where code made with ``options`` names them: what
+    was compiled from a copy of it elsewhere names that one."""
+    if not options.names_files:
+        return source.hash()
+    if isinstance(source, IRSource):
+        files = {source.path}
+    else:
+        functions = (source.fn, *source.constants.values())
+        files = {file for function in functions if isinstance(function, JITCallable) for file in function.files}
+    return hashlib.sha256(f"{source.hash()}-{sorted(files)}".encode()).hexdigest()
+
+
 def printed(module: Any) -> str:
     """The module's text with locations."""
     from tritonx.ir.text import print_module

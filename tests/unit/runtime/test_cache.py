@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import errno
+import importlib.util
 import json
 import os
 import subprocess
@@ -54,6 +55,52 @@ def test_a_hit_gives_the_same_kernel(fake: Any) -> None:
     assert dict(second.asm.items()) == dict(first.asm.items())
     assert second.image() == first.image()
     assert second.metadata.target == fake.parse_target("")
+
+
+def copy_at(path: Path) -> Any:
+    """A module of two kernels, the second of which calls the first."""
+    path.parent.mkdir()
+    path.write_text(
+        textwrap.dedent("""
+        import tritonx
+        import tritonx.language as tl
+
+        @tritonx.jit
+        def checked(x):
+            tl.device_assert(tl.load(x) > 3, "small")
+            tl.store(x, 1)
+
+        @tritonx.jit
+        def kernel(x):
+            checked(x)
+        """)
+    )
+    spec = importlib.util.spec_from_file_location("copied", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [("cuda:90", {"debug": True}), ("cuda:90", {"line_info": True}), ("hip:gfx942", {"line_info": True})],
+)
+def test_code_that_names_files_names_its_own(tmp_path: Path, target: str, options: dict[str, bool]) -> None:
+    """A copy of a program elsewhere is another entry, but only where the code says where it stands."""
+    one, two = (copy_at(tmp_path / name / "kernels.py") for name in ("one", "two"))
+
+    def made(module: Any, **options: bool) -> Any:
+        return compile(ASTSource(module.kernel, {"x": "*i32"}), target, options)
+
+    def named(module: Any) -> list[bool]:
+        return [f"{tmp_path / name}" in made(module, **options).asm["llir"] for name in ("one", "two")]
+
+    assert named(one) == [True, False] and named(two) == [False, True]
+    assert made(one).hash == made(two).hash
+    one.checked = two.checked  # what is called stands there
+    one.kernel.hash = None
+    assert named(one)[1]
 
 
 def test_what_the_key_covers(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,5 +51,9 @@ class AmdOptions(GpuOptions):
     instrumentation_mode: str = ""
     line_info: bool = False
 
+    @property
+    def names_files(self) -> bool:
+        return self.debug or self.line_info
+
 
 SCHEDULE_HINTS = ("none", "attention", "memory-bound-attention")

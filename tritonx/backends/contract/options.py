@@ -76,6 +76,12 @@ class Options:
         """Whether all programs of a launch run at once, as Triton's hooks are told."""
         return False
 
+    @property
+    def names_files(self) -> bool:
+        """Whether the code says in which files its source stands, so that a copy of the source elsewhere is another
+        compile: messages of ``device_assert`` do, and a backend's lines of the source."""
+        return self.debug
+
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """The least M, N and K of ``tl.dot`` for operands of these widths."""
         return (1, 1, 1)

@@ -54,6 +54,10 @@ class NvidiaOptions(GpuOptions):
 
     PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {"maxnreg", "launch_pdl"}
 
+    @property
+    def names_files(self) -> bool:
+        return self.debug or self.line_info
+
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """An instruction's K is 32 bytes, or 16 elements."""
         return (1, 1, 32 if lhs_bits == 8 else 16)

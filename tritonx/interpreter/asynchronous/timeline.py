@@ -46,10 +46,9 @@ class Timeline:
 
     def text(self, width: int = 100) -> str:
         """A line a row: `=` where something is under way, `|` where it ends or is marked; then every span."""
-        scale = (width - 1) / max(self.end, 1)
         rows = self.rows()
         longest = max(map(len, rows), default=0)
-        lines = [f"{name:{longest}} {_drawn(spans, scale, width)}" for name, spans in rows.items()]
+        lines = [f"{name:{longest}} {_drawn(spans, max(self.end, 1), width)}" for name, spans in rows.items()]
         ordered = sorted(self.spans, key=lambda span: (span.start, span.end))
         table = [f"{span.start:7} {span.end:7}  {span.row}: {span.label}" for span in ordered]
         return "\n".join([*lines, "", "  start     end", *table]) + "\n"
@@ -94,10 +93,10 @@ def _apart(row: str, spans: list[Span]) -> Iterator[tuple[str, list[Span]]]:
         yield (row if number == 0 else f"{row} +{number}"), lane
 
 
-def _drawn(spans: list[Span], scale: float, width: int) -> str:
+def _drawn(spans: list[Span], end: int, width: int) -> str:
     line = [" "] * width
     for span in spans:
-        first, last = round(span.start * scale), round(span.end * scale)
+        first, last = (round(time * (width - 1) / end) for time in (span.start, span.end))
         line[first:last] = "=" * (last - first)
         line[last] = "|"
     return "".join(line).rstrip()
