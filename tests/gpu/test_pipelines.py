@@ -88,7 +88,7 @@ def test_kernels_of_the_machines_tests(name: str, draw: int) -> None:
 def test_loops_of_tiles(name: str, programs: int, draw: int) -> None:
     """Of the second kernel several programs share the tiles."""
     random = Random(f"{SEED} {name} {programs} {draw}")
-    stages, grid = random.randrange(1, 7), programs if name == "described flattened" else 1
+    stages, grid = random.randrange(1, 7), programs if name.startswith("described") else 1
     made = FLATTENED[name](random, max(2, stages))
     what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {made.args[-2:]}"
     for got, expected in zip(run(made, stages, grid, pipeline=True), interpreted(made, grid), strict=True):

@@ -106,7 +106,8 @@ def debug_barrier(_semantic: Semantics = INJECTED) -> None:
 class range(base_value):
     """A loop at run time with options for the compiler. In the interpreter it counts in tensors.
 
-    ``num_stages``: depth of the software pipeline; ``loop_unroll_factor``; ``flatten`` nested loops;
+    ``num_stages``: depth of the software pipeline; ``loop_unroll_factor``; ``flatten`` makes one loop of
+    this one and the one inside it, whose bounds may follow from this one's counter;
     ``warp_specialize``; ``disallow_acc_multi_buffer``; ``disable_licm``.
 
     >>> total = 0

@@ -66,7 +66,7 @@ tt.func public @unknown(%p: !tt.ptr<i32>, %tiles: i32, %n: i32) {
 // CHECK-NOT: scf.for
 // CHECK: tt.store %{{.*}}, %[[I]] : !tt.ptr<i32>
 
-// Not each time as often: a nest.
+// Not each time as often: the rounds of all tiles are added up, and the nest stays for tiles without any.
 tt.func public @triangle(%p: !tt.ptr<i32>, %tiles: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -78,6 +78,66 @@ tt.func public @triangle(%p: !tt.ptr<i32>, %tiles: i32) {
   tt.return
 }
 // CHECK-LABEL: @triangle
-// CHECK: scf.for %[[I:.*]] = %c0 to %tiles
-// CHECK: scf.for %{{.*}} = %c0 to %[[I]]
+// CHECK: %[[ALL:.*]]:2 = scf.for %[[T:.*]] = %c0 to %tiles step %c1 iter_args(%[[SUM:.*]] = %{{.*}}, %[[EACH:.*]] = %{{.*}}) -> (i64, i1)  : i32 {
+// CHECK: %[[LONG:.*]] = arith.maxsi %[[T]], %c0 : i32
+// CHECK: %[[ROUNDS:.*]] = arith.extui %[[LONG]] : i32 to i64
+// CHECK: arith.addi %[[SUM]], %[[ROUNDS]] : i64
+// CHECK: %[[SOME:.*]] = arith.cmpi ne, %[[ROUNDS]]
+// CHECK: arith.andi %[[EACH]], %[[SOME]] : i1
+// CHECK: scf.if %[[ALL]]#1 {
+// CHECK: scf.for unsigned %{{.*}} to %[[ALL]]#0 step %{{.*}} iter_args(%[[I:.*]] = %c0, %[[J:.*]] = %c0)
+// CHECK: %[[LEFT:.*]] = arith.subi %[[I]], %[[J]] : i32
+// CHECK: arith.cmpi ule, %[[LEFT]], %c1 : i32
+// CHECK: } else {
+// CHECK: scf.for %[[N:.*]] = %c0 to %tiles
+// CHECK: scf.for %{{.*}} = %c0 to %[[N]]
+// CHECK-NOT: tt.flatten
+
+// The program says that each tile has a round: no nest. The bounds are made anew, with the next tile's first.
+tt.func public @stated(%p: !tt.ptr<i32>, %tiles: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  scf.for %i = %c0 to %tiles step %c1 : i32 {
+    %low = arith.muli %i, %c2 : i32
+    %high = arith.addi %low, %c2 : i32
+    %some = arith.cmpi sgt, %high, %low : i32
+    llvm.intr.assume %some : i1
+    scf.for %j = %low to %high step %c1 : i32 {
+      tt.store %p, %j : !tt.ptr<i32>
+    }
+  } {tt.flatten}
+  tt.return
+}
+// CHECK-LABEL: @stated
+// CHECK: %[[TOTAL:.*]] = scf.for %{{.*}} = %c0 to %tiles step %c1 iter_args(%{{.*}} = %{{.*}}) -> (i64)  : i32 {
+// CHECK-NOT: scf.if
+// CHECK: scf.for unsigned %{{.*}} to %[[TOTAL]] step %{{.*}} iter_args(%[[I:.*]] = %c0, %[[J:.*]] = %{{.*}})
+// CHECK: %[[LOW:.*]] = arith.muli %[[I]], %c2 : i32
+// CHECK: %[[HIGH:.*]] = arith.addi %[[LOW]], %c2 : i32
+// CHECK: arith.cmpi eq, %[[J]], %[[LOW]] : i32
+// CHECK: %[[LEFT:.*]] = arith.subi %[[HIGH]], %[[J]] : i32
+// CHECK: %[[LAST:.*]] = arith.cmpi ule, %[[LEFT]], %c1 : i32
+// CHECK: %[[NEXT:.*]] = arith.select %[[LAST]], %{{.*}}, %[[I]] : i32
+// CHECK: %[[ANEW:.*]] = arith.muli %[[NEXT]], %c2 : i32
+// CHECK: arith.select %[[LAST]], %[[ANEW]], %{{.*}} : i32
+// CHECK-NOT: scf.for
+
+// What a loop's own values say cannot be added up in front of it: a nest.
+tt.func public @carried(%p: !tt.ptr<i32>, %tiles: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %end = scf.for %i = %c0 to %tiles step %c1 iter_args(%low = %c0) -> (i32) : i32 {
+    %high = arith.addi %low, %i : i32
+    scf.for %j = %low to %high step %c1 : i32 {
+      tt.store %p, %j : !tt.ptr<i32>
+    }
+    scf.yield %high : i32
+  } {tt.flatten}
+  tt.store %p, %end : !tt.ptr<i32>
+  tt.return
+}
+// CHECK-LABEL: @carried
+// CHECK: scf.for %{{.*}} = %c0 to %tiles step %c1 iter_args(%[[LOW:.*]] = %c0)
+// CHECK: scf.for %{{.*}} = %[[LOW]] to
 // CHECK-NOT: tt.flatten

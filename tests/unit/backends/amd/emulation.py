@@ -171,16 +171,12 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
             ctypes.memmove(bit[0], bit[1].to_bytes(4, "little"), 4)
             address = re.search(r"v\[(\d+)(:\d+)?", repr(getattr(inst, "addr", None) or inst.vaddr))
             assert address is not None
+            begin, count = int(address[1]), 1 + int(address[2] is not None)
             registers = named_registers(inst)
-            own = {int(address[1]), int(address[1]) + bool(address[2])}
-            if kind.startswith("DS"):
-                ctypes.memmove(pc + 4, spare.to_bytes(1, "little"), 1)
+            spare = unused_registers(inst, count)
+            ctypes.memmove(pc + 4, spare.to_bytes(1, "little"), 1)
             (program, runtime), _ = decode(pc, arch)
-            places = list(program.arg.globals)
-            if kind.startswith("DS"):
-                data = AccumulatorData(runtime.fxn, places, registers - {spare}, (int(address[1]), spare))
-            else:
-                data = AccumulatorData(runtime.fxn, places, registers - own)
+            data = AccumulatorData(runtime.fxn, list(program.arg.globals), registers, begin, spare, count)
             return (SimpleNamespace(arg=SimpleNamespace(globals=data.places)), data), inst
         if operation.startswith(("DS_LOAD", "DS_READ")) and "D16" in operation:
             ctypes.memmove(pc + 7, spare.to_bytes(1, "little"), 1)
@@ -256,6 +252,12 @@ def unused_register(inst: Any, other: int) -> int:
     return max(set(range(128)) - named_registers(inst) - {other})
 
 
+def unused_registers(inst: Any, count: int) -> int:
+    """The first of so many vector registers side by side that ``inst`` does not name."""
+    taken = named_registers(inst)
+    return next(n for n in range(128) if taken.isdisjoint(range(n, n + count)))
+
+
 def named_registers(inst: Any) -> set[int]:
     """The vector registers that ``inst`` names."""
     found: set[int] = set()
@@ -315,12 +317,12 @@ class ActiveLanes:
 
 class AccumulatorData:
     """An access to memory whose data are accumulation registers: they change places with the vector registers of the
-    same numbers before and after. An address that is ``moved`` from one register to another is not in their way."""
+    same numbers before and after. The address, in ``count`` registers from ``begin`` on, may have the data's numbers:
+    the instruction takes it from ``spare`` on."""
 
-    def __init__(
-        self, inner: Any, places: list[int], registers: set[int], moved: tuple[int, int] | None = None
-    ) -> None:
-        self.inner, self.count, self.registers, self.moved = inner, len(places), sorted(registers), moved
+    def __init__(self, inner: Any, places: list[int], registers: set[int], begin: int, spare: int, count: int) -> None:
+        self.inner, self.count, self.registers = inner, len(places), sorted(registers)
+        self.address, self.spare = slice(begin, begin + count), slice(spare, spare + count)
         self.places = (*places, *(() if ACCUMULATORS in places else (ACCUMULATORS,)))
 
     def exchange(self, buffers: tuple[Any, ...]) -> None:
@@ -331,14 +333,11 @@ class AccumulatorData:
 
     def fxn(self, *buffers: Any) -> None:
         vectors = file_of(buffers[self.places.index(VECTORS)], 64)
-        address, spare = self.moved or (0, 0)
-        came, kept = vectors[address].copy(), vectors[spare].copy()
+        came, kept = vectors[self.address].copy(), vectors[self.spare].copy()
         self.exchange(buffers)
-        if self.moved:
-            vectors[spare] = came
+        vectors[self.spare] = came
         self.inner(*buffers[: self.count])
-        if self.moved:
-            vectors[spare] = kept
+        vectors[self.spare] = kept
         self.exchange(buffers)
 
 

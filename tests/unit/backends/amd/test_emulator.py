@@ -67,6 +67,12 @@ def reductions(x_ptr, sum_ptr, max_ptr, at_ptr, M: tl.constexpr, N: tl.constexpr
 
 
 @triton.jit
+def neighbours_added(x_ptr, y_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    tl.atomic_add(y_ptr + at // 2, tl.load(x_ptr + at))
+
+
+@triton.jit
 def scan(x_ptr, y_ptr, N: tl.constexpr, REVERSE: tl.constexpr):
     cols = tl.arange(0, N)
     tl.store(y_ptr + cols, tl.cumsum(tl.load(x_ptr + cols), axis=0, reverse=REVERSE))
@@ -227,6 +233,12 @@ def test_atomics(emulator: Any) -> None:
     x = np.random.default_rng(0).integers(-99, 99, 200).astype(np.int32)
     arrays = [np.zeros(4, np.int32), np.full(1, -1000, np.int32), np.zeros(1, np.float32), np.full(1, 2, np.int32)]
     check(emulator, atomics, (2,), x, *arrays, 200, BLOCK=128)
+
+
+def test_atomics_of_more_than_the_vector_registers(emulator: Any) -> None:
+    """256 numbers a lane: those of CDNA come from accumulation registers, some of the address's number."""
+    x = np.random.default_rng(0).integers(-99, 99, 128 * 128).astype(np.float32)
+    check(emulator, neighbours_added, (1,), x, np.zeros(128 * 64, np.float32), num_warps=1, N=128)
 
 
 def check_matmul(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_warps: int, **options: Any) -> None:

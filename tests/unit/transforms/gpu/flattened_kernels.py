@@ -157,9 +157,78 @@ def flattened_epilogues(random: Random, stages: int) -> Draw:
     return Draw(epilogues_kernel, args, constants, warps)
 
 
+@tritonx.jit
+def rounds_of_the_tile(tile, steps, BEGINS: tl.constexpr, LEAST: tl.constexpr):
+    """From where to where a tile's rounds go: as many as its number says, at least so many."""
+    low = tile if BEGINS else 0
+    return low, low + tile % steps + LEAST
+
+
+@tritonx.jit
+def uneven_kernel(
+    a, b, o, counts, tiles, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BEGINS: tl.constexpr,
+    LEAST: tl.constexpr, STATED: tl.constexpr, COUNTED: tl.constexpr,
+):  # fmt: skip
+    """Tiles have rounds of their own, which go over some of the blocks (BEGINS) or all up to one. Some tiles have none
+    (LEAST), or the program states that each has one."""
+    seen = 0
+    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
+        low, high = rounds_of_the_tile(tile, steps, BEGINS, LEAST)
+        if STATED:
+            tl.assume(low < high)
+        total = tl.zeros((M, N), tl.float32)
+        for step in range(low, high):
+            x = tl.load(a + (tile + step) * M * K + rows(M, K))
+            y = tl.load(b + step * K * N + rows(K, N))
+            total = tl.dot(x, y, total)
+        if COUNTED:
+            seen += tl.sum(total.to(tl.int32)) + tile
+            tl.store(counts + tile, seen)
+        tl.store(o + tile * M * N + rows(M, N), total)
+
+
+@tritonx.jit
+def described_uneven_kernel(
+    a, b, o, tiles, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BEGINS: tl.constexpr, LEAST: tl.constexpr,
+    STATED: tl.constexpr,
+):  # fmt: skip
+    """The same with blocks of descriptors."""
+    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
+        low, high = rounds_of_the_tile(tile, steps, BEGINS, LEAST)
+        if STATED:
+            tl.assume(low < high)
+        total = tl.zeros((M, N), tl.float32)
+        for step in range(low, high):
+            total = tl.dot(a.load([(tile + step) * M, 0]), b.load([step * K, 0]), total)
+        o.store([tile * M, 0], total)
+
+
+def uneven(random: Random, stages: int, *, blocks: bool = False) -> Draw:
+    warps, steps, tiles = random.choice((4, 8)), random.choice((2, 3, stages + 1)), random.choice((0, 2, 3, 5))
+    m, n, k, least = 16 * warps, random.choice((16, 32)), 16, random.choice((0, 1, 1, 2))
+    constants = {
+        "M": m, "N": n, "K": k, "BEGINS": random.random() < 0.5, "LEAST": least,
+        "STATED": least > 0 and random.random() < 0.5,
+    }  # fmt: skip
+    most = tiles + steps + least
+    a, b, o = whole(random, (tiles + most) * m, k), whole(random, most * k, n), empty(max(1, tiles) * m, n)
+    if blocks:
+        args = (described(a, m, k), described(b, k, n), described(o, m, n), tiles, steps)
+        return Draw(described_uneven_kernel, args, constants, warps)
+    constants["COUNTED"] = random.random() < 0.3
+    counts = whole(random, max(1, tiles)).astype("int32")
+    return Draw(uneven_kernel, (a, b, o, counts, tiles, steps), constants, warps)
+
+
+def described_uneven(random: Random, stages: int) -> Draw:
+    return uneven(random, stages, blocks=True)
+
+
 FLATTENED: dict[str, Callable[[Random, int], Draw]] = {
     "flattened": flattened,
     "described flattened": described_flattened,
     "flattened epilogues": flattened_epilogues,
+    "uneven": uneven,
+    "described uneven": described_uneven,
 }
 """By name: a kernel, for so many stages."""

@@ -45,7 +45,7 @@ DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
 
 def _is_hoppers(name: str) -> bool:
     """Whether a kernel is for the copy engine."""
-    return name in DESCRIBED or name in ("described flattened", "flattened epilogues")
+    return name in DESCRIBED or name in ("described flattened", "flattened epilogues", "described uneven")
 
 
 def program_of(made: Draw, target: str, stages: int, **given: object) -> Program:

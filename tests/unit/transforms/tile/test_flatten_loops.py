@@ -57,8 +57,44 @@ def nest(random: Random) -> str:
         largest = (1 << (int(type_[1:]) - 1)) - 1
         return random.choice((0, largest - 4 if signed else largest - 2))
 
+    def of_the_tile(name: str, begin: str, least: int) -> list[str]:
+        """A bound of the inner loop that is at least so far behind ``begin``, and how far follows from the outer
+        counter."""
+        most = random.randrange(1, 5)
+        cast = "trunci" if int(inner[1:]) < int(outer[1:]) else "extui"
+        return [
+            f"%{name}_i = arith.{random.choice(('addi %i, %s', 'muli %i, %i'))} : {outer}",
+            f"%{name}_m = arith.constant {most} : {outer}",
+            f"%{name}_r = arith.remui %{name}_i, %{name}_m : {outer}",
+            f"%{name}_t = arith.{cast} %{name}_r : {outer} to {inner}"
+            if inner != outer
+            else f"%{name}_t = arith.ori %{name}_r, %{name}_r : {outer}",
+            f"%{name}_k = arith.constant {least} : {inner}",
+            f"%{name}_s = arith.addi %{name}_t, %{name}_k : {inner}",
+            f"%{name}_z = arith.addi %{begin}, %{name}_s : {inner}",
+        ]
+
+    def uneven() -> tuple[str, str, list[str]]:
+        """The inner loop's bounds, and what makes them in the outer loop's body."""
+        how = random.randrange(6)
+        if how == 0 and (inner, signs[1], bases[1]) == (outer, signs[0], bases[0]):
+            return "i", "u2_x", []
+        if how == 1 and bases[1] == 0:  # and the program says that there is a round
+            less = "ult" if signs[1] else "slt"
+            stated = [f"%some = arith.cmpi {less}, %l2_x, %u2_z : {inner}", "llvm.intr.assume %some : i1"]
+            return "l2_x", "u2_z", [*of_the_tile("u2", "l2_x", 1), *stated]
+        lines: list[str] = []
+        names: list[str] = []
+        for name in ("l2", "u2"):
+            far = name == "l2" and bases[1] and not signs[1]  # so that it would begin at the least number instead
+            moves = not far and random.random() < (0.5 if how < 4 else 0)
+            names.append(f"{name}_{'z' if moves else 'x'}")
+            lines += of_the_tile(name, f"{name}_x", random.randrange(3)) if moves else []
+        return names[0], names[1], lines
+
     steps = random.randrange(1, 4), random.randrange(1, 4)
     bases = [base(type_, signed=not sign) for type_, sign in zip((outer, inner), signs, strict=True)]
+    low, high, makes_bounds = uneven()
     stored = random.random() < 0.7
     prologue = random.random() < 0.7
     lines = [
@@ -75,7 +111,8 @@ def nest(random: Random) -> str:
         HASHED.format(name="p1", before="h", value="i32"),
         *(["%w = arith.andi %p1, %c63 : i32", "%pw = tt.addptr %out, %w : !tt.ptr<i32>, i32",
            "%seen = tt.load %pw : !tt.ptr<i32>"] if prologue else ["%seen = arith.addi %p1, %c1 : i32"]),
-        f"%r, %q = scf.for {signs[1]}%j = %l2_x to %u2_x step %s2 "
+        *makes_bounds,
+        f"%r, %q = scf.for {signs[1]}%j = %{low} to %{high} step %s2 "
         f"iter_args(%x = {begins}, %y = %c7) -> (i32, i32) : {inner} {{",
         number("j32", "%j", inner),
         HASHED.format(name="x1", before="x", value="j32"),
