@@ -39,6 +39,6 @@ def _has_statement(value: SSAValue) -> bool:
     function = value.block.parent_op()
     if not isinstance(function, tile.FuncOp) or value.block is not function.body.blocks[0]:
         return False
-    if function.sym_visibility is None or function.sym_visibility.data != "public":
+    if not function.is_kernel:
         return True  # others call it, and what they pass may be stated there
     return function.arg_attrs is not None and tile.STATED in function.arg_attrs.data[value.index].data

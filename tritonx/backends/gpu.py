@@ -80,10 +80,13 @@ if TYPE_CHECKING:
     from tritonx.conversion.spirv.write import spirv_legal as spirv_legal
     from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts as AssignLayouts
     from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout as DotLayout
+    from tritonx.conversion.tile_to_gpu.matrix_unit import ExplainingUnit as ExplainingUnit
     from tritonx.conversion.tile_to_gpu.matrix_unit import MatrixUnit as MatrixUnit
     from tritonx.conversion.tile_to_gpu.matrix_unit import Product as Product
     from tritonx.conversion.tile_to_gpu.matrix_unit import Threads as Threads
+    from tritonx.conversion.tile_to_gpu.matrix_unit import extent_refusal as extent_refusal
     from tritonx.conversion.tile_to_gpu.matrix_unit import has_types as has_types
+    from tritonx.conversion.tile_to_gpu.matrix_unit import type_refusal as type_refusal
     from tritonx.conversion.tile_to_gpu.matrix_unit import warps_over as warps_over
     from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage as gpu_stage
     from tritonx.conversion.tile_to_gpu.pipeline import tile_stage as tile_stage
@@ -165,7 +168,9 @@ HOMES = {
     "tritonx.conversion.legalize": "Illegal legal_text",
     "tritonx.conversion.spirv.write": "legal_spirv spirv_data_layout spirv_legal",
     "tritonx.conversion.tile_to_gpu.assign_layouts": "AssignLayouts",
-    "tritonx.conversion.tile_to_gpu.matrix_unit": "DotLayout MatrixUnit Product Threads has_types warps_over",
+    "tritonx.conversion.tile_to_gpu.matrix_unit": (
+        "DotLayout ExplainingUnit MatrixUnit Product Threads extent_refusal has_types type_refusal warps_over"
+    ),
     "tritonx.conversion.tile_to_gpu.pipeline": "gpu_stage tile_stage",
     "tritonx.conversion.tile_to_gpu.target": "GpuTarget",
     "tritonx.dialects.tile.enums": "CacheModifier EvictionPolicy MemSemantic MemSyncScope RMWOp RoundingMode",

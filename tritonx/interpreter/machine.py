@@ -212,10 +212,7 @@ class Machine:
         """The kernel to run: the function called `name`, or the module's only public one."""
         if name is not None:
             return self.callee(name)
-        private = ("private", "nested")
-        kernels = [
-            f for f in self._functions.values() if f.sym_visibility is None or f.sym_visibility.data not in private
-        ]
+        kernels = [f for f in self._functions.values() if f.is_kernel]
         if len(kernels) != 1:
             names = ", ".join(f"@{f.sym_name.data}" for f in kernels) or "none"
             raise InvalidLaunch(f"say which function to run: the module has {names} that may be launched")

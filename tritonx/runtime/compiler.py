@@ -100,6 +100,16 @@ def compile(
 CompiledKernel.compile_source = compile
 
 
+def _tells(name: str) -> bool:
+    """Whether somebody asks for what only a compile prints of the kernel."""
+    if not any(map(knobs.getenv, ("TRITON_EXPLAIN", "MLIR_ENABLE_DIAGNOSTICS", "MLIR_ENABLE_DUMP"))):
+        return False
+    from tritonx.ir.explain import is_anything_asked
+    from tritonx.ir.pipeline import is_dumped
+
+    return is_anything_asked() or is_dumped(name)
+
+
 def begin(
     src: object, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
 ) -> CompiledKernel | Compile:
@@ -116,7 +126,7 @@ def begin(
     file_name = source.name.removeprefix("@")[:FILE_NAME_LIMIT]
     settings = knobs.compilation
     missing = Compile(source, backend, wanted, resolved, key, manager, file_name)
-    if settings.always_compile or settings.override or resolved.ir_override:
+    if settings.always_compile or settings.override or resolved.ir_override or _tells(file_name):
         return missing
     found = _from_cache(manager, file_name, source, key, backend)
     if found is None:

@@ -280,4 +280,4 @@ def entry_symbol(module: object, default: str) -> str:
 def public_functions(module: object) -> list[Any]:
     """The kernels of a module: its ``tt.func`` ops that are not private."""
     functions = [op for op in getattr(module, "ops", ()) if op.name == "tt.func"]
-    return [f for f in functions if f.sym_visibility is None or f.sym_visibility.data == "public"]
+    return [f for f in functions if f.is_kernel]

@@ -5,16 +5,19 @@ A lane whose offset is not below the buffer's size reads zero and writes nothing
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis.access_width import Accesses, accesses
 from tritonx.analysis.axis_info import AxisFacts
+from tritonx.analysis.axis_value import AxisInfo
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.memory import is_zero
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
-from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, load_split, part, store_split
+from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, load_split, part, say_if_narrow, store_split
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
@@ -58,10 +61,15 @@ def width(
 ) -> Accesses:
     """Along which dim elements of ``size`` bits are neighbours in memory, aligned, under one value of the mask, and how
     many."""
-    info, start = facts.of(offsets), facts.of(base).divisibility[0]
-    divisibility = tuple(min(start, d * size // 8) for d in info.divisibility)
+    info = addresses_of(facts, base, offsets, size)
     addresses = (base, offsets) if may_split else ()
-    return accesses(facts, layout, info.contiguity, divisibility, mask, size, addresses)
+    return accesses(facts, layout, info.contiguity, info.divisibility, mask, size, addresses)
+
+
+def addresses_of(facts: AxisFacts, base: SSAValue, offsets: SSAValue, size: int) -> AxisInfo:
+    """What is known of the addresses of elements of ``size`` bits."""
+    info, start = facts.of(offsets), facts.of(base).divisibility[0]
+    return replace(info, divisibility=tuple(min(start, d * size // 8) for d in info.divisibility))
 
 
 class Buffer:
@@ -134,8 +142,14 @@ def _types(access: Access) -> tuple[str, str, str]:
     return type_, mangled, access.type.replace("i1", "i8") if access.elem == "i1" else access.type
 
 
+def _say(f: FunctionEmitter, op: BufferLoadOp | BufferStoreOp, plan: Cut) -> None:
+    info = addresses_of(f.module.axis_info, op.ptr, op.offsets, bits(plan.access.elem))
+    say_if_narrow(op, f, plan, info, op.mask)
+
+
 def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
     plan = cut(f, op, op.result.type, may_split=True)
+    _say(f, op, plan)
     if not plan.split or op.mask is None:
         f.result(op, loaded(f, op, plan))
         return
@@ -161,6 +175,7 @@ def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, plan: Cut
 def store(op: BufferStoreOp, f: FunctionEmitter) -> None:
     """Of threads that hold copies of an element one stores it; the others' offsets are out of range."""
     plan = cut(f, op, op.value.type, may_split=True)
+    _say(f, op, plan)
     buffer = Buffer(f, op, plan.access.elem)
     value = f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))

@@ -10,10 +10,11 @@ from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
 from tritonx.conversion.tile_to_gpu.matrix_unit import (
     CannotMultiply,
     DotLayout,
-    MatrixUnit,
+    ExplainingUnit,
     Product,
     Threads,
-    has_types,
+    extent_refusal,
+    type_refusal,
     warps_over,
 )
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
@@ -40,7 +41,7 @@ _WMMA_RATE = 256
 
 
 @dataclass(frozen=True)
-class WaveMatrixCore(MatrixUnit):
+class WaveMatrixCore(ExplainingUnit):
     """MFMA of CDNA: a wave of 64 multiplies into tiles of 32x32 or 16x16.
 
     ``side`` is that of the tiles, 0 for the largest that the product fills. ``packing`` is how many steps of K a lane
@@ -55,10 +56,12 @@ class WaveMatrixCore(MatrixUnit):
     def types(self) -> frozenset[str]:
         return MFMA_TYPES[self.version]
 
-    def takes(self, product: Product, threads: Threads) -> bool:
-        if not has_types(product, self.types):
-            return False
-        return product.rows >= 16 and product.columns >= 16 and product.k >= _MFMA_K[product.a][1]
+    @property
+    def name(self) -> str:
+        return "MFMA"
+
+    def refusal(self, product: Product, threads: Threads) -> str | None:
+        return type_refusal(product, self.types) or extent_refusal(product, 16, 16, _MFMA_K[product.a][1])
 
     def cycles(self, product: Product) -> int:
         return product.cycles(_MFMA_RATES.get(product.a, 512))
@@ -91,7 +94,7 @@ class WaveMatrixCore(MatrixUnit):
 
 
 @dataclass(frozen=True)
-class WaveMatrixMultiply(MatrixUnit):
+class WaveMatrixMultiply(ExplainingUnit):
     """WMMA of RDNA: a wave of 32 multiplies into tiles of 16x16."""
 
     version: int
@@ -100,10 +103,12 @@ class WaveMatrixMultiply(MatrixUnit):
     def types(self) -> frozenset[str]:
         return WMMA_TYPES[self.version]
 
-    def takes(self, product: Product, threads: Threads) -> bool:
-        if not has_types(product, self.types):
-            return False
-        return min(product.rows, product.columns, product.k) >= 16
+    @property
+    def name(self) -> str:
+        return "WMMA"
+
+    def refusal(self, product: Product, threads: Threads) -> str | None:
+        return type_refusal(product, self.types) or extent_refusal(product, 16, 16, 16)
 
     def cycles(self, product: Product) -> int:
         return product.cycles(_WMMA_RATE)

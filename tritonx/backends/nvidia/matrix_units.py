@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from tritonx.conversion.tile_to_gpu.blocked import block_bases
 from tritonx.conversion.tile_to_gpu.matrix_unit import (
     DotLayout,
-    MatrixUnit,
+    ExplainingUnit,
     Product,
     Threads,
-    has_types,
+    extent_refusal,
+    type_refusal,
     warps_over,
 )
 from tritonx.dialects.nvidia import WarpGroupDotOp
@@ -36,8 +37,14 @@ _RATES = {"f16": 512, "bf16": 512, "f32": 256, "i8": 1024, "f64": 16}
 guides): 8.0 and 9.0 have twice as many, which ranks nothing else."""
 
 
+def _type_refusal(product: Product, types: frozenset[str]) -> str | None:
+    if product.a == "f32" and product.exact:
+        return 'f32 is multiplied as tf32, and input_precision="ieee" does not allow that'
+    return type_refusal(product, types)
+
+
 @dataclass(frozen=True)
-class WarpMatrixUnit(MatrixUnit):
+class WarpMatrixUnit(ExplainingUnit):
     """``mma.sync``: a warp multiplies into tiles of 16x8, from registers, that ``ldmatrix`` fills from shared
     memory."""
 
@@ -47,10 +54,12 @@ class WarpMatrixUnit(MatrixUnit):
     def types(self) -> frozenset[str]:
         return _TYPES[max(n for n in _TYPES if n <= self.capability)]
 
-    def takes(self, product: Product, threads: Threads) -> bool:
-        if not has_types(product, self.types) or (product.a == "f32" and product.exact):
-            return False
-        return product.rows >= 16 and product.columns >= 8 and product.k * product.bits >= 256
+    @property
+    def name(self) -> str:
+        return "mma.sync (MMA version 2)"
+
+    def refusal(self, product: Product, threads: Threads) -> str | None:
+        return _type_refusal(product, self.types) or extent_refusal(product, 16, 8, 256 // product.bits)
 
     def cycles(self, product: Product) -> int:
         return product.cycles(_RATES.get(product.a, 1024))
@@ -64,7 +73,7 @@ class WarpMatrixUnit(MatrixUnit):
 
 
 @dataclass(frozen=True)
-class WarpGroupUnit(MatrixUnit):
+class WarpGroupUnit(ExplainingUnit):
     """``wgmma`` of 9.0: four warps multiply into 64 rows. The unit reads B from shared memory by itself, and A too,
     unless that is another product's result, which stays in registers, or words that lie in memory the other way round
     than the unit reads them, which the threads then load one by one."""
@@ -73,13 +82,20 @@ class WarpGroupUnit(MatrixUnit):
     def types(self) -> frozenset[str]:
         return _GROUP_TYPES
 
-    def takes(self, product: Product, threads: Threads) -> bool:
+    @property
+    def name(self) -> str:
+        return "wgmma (MMA version 3)"
+
+    def refusal(self, product: Product, threads: Threads) -> str | None:
         groups, rest = divmod(threads.num_warps, GROUP_WARPS)
-        if rest or threads.num_ctas > 1 or len(product.shape) != 2 or not has_types(product, self.types):
-            return False
-        if (product.a == "f32" and product.exact) or product.k * product.bits < 256:
-            return False
-        return product.rows >= GROUP_ROWS and product.columns >= 8 * self._across(product, groups)
+        if rest:
+            return f"{threads.num_warps} warps are no whole groups of {GROUP_WARPS}"
+        if threads.num_ctas > 1:
+            return f"{threads.num_ctas} blocks share the program"
+        if len(product.shape) != 2:
+            return "there are batches"
+        columns = 8 * self._across(product, groups)
+        return _type_refusal(product, self.types) or extent_refusal(product, GROUP_ROWS, columns, 256 // product.bits)
 
     def cycles(self, product: Product) -> int:
         return product.cycles(_GROUP_RATES.get(product.a, 4096))

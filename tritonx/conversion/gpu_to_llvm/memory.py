@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.access_width import pointer_accesses
+from tritonx.analysis.axis_value import AxisInfo
 from tritonx.conversion.gpu_to_llvm import split_vectors
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
@@ -19,9 +20,12 @@ from tritonx.conversion.gpu_to_llvm.types import bits, is_held
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
+from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type, is_tensor, pointee_of
 from tritonx.layouts import access_vectors, redundancy
+
+TOPIC = "accesses"
 
 MOST = 128
 """Elements of an access: as many as there are bits."""
@@ -81,8 +85,27 @@ def cut(
     return Cut(access, groups, repeats, split)
 
 
+def say_if_narrow(op: Operation, f: FunctionEmitter, plan: Cut, facts: AxisInfo, mask: SSAValue | None) -> None:
+    """For who asks: why a thread's elements go one by one. ``facts`` are those of their addresses."""
+    if not is_asked(TOPIC) or plan.access.width > 1 or len(plan.groups) == 1:
+        return
+    constancy = "" if mask is None else f", and the mask has one value in runs of {_by_dim(f, mask)}"
+    explain(
+        TOPIC,
+        op,
+        f"Warning: vectorization fails: {len(plan.groups)} elements of {bits(plan.access.elem)} bits go one by one, "
+        f"since neighbours in memory are runs of {' x '.join(map(str, facts.contiguity))}, each begins at a multiple "
+        f"of {' x '.join(map(str, facts.divisibility))} bytes{constancy}",
+    )
+
+
+def _by_dim(f: FunctionEmitter, mask: SSAValue) -> str:
+    return " x ".join(map(str, f.module.axis_info.of(mask).constancy))
+
+
 def load(op: tile.LoadOp, f: FunctionEmitter) -> None:
     plan = cut(op, f, op.ptr, op.mask, may_split=True)
+    say_if_narrow(op, f, plan, f.module.axis_info.of(op.ptr), op.mask)
     access = plan.access
     pointers = f.scalars(f.get(op.ptr))
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
@@ -151,6 +174,7 @@ def gather_parts(f: FunctionEmitter, access: Access, parts: list[str], plan: Cut
 
 def store(op: tile.StoreOp, f: FunctionEmitter) -> None:
     plan = cut(op, f, op.ptr, op.mask, may_split=True)
+    say_if_narrow(op, f, plan, f.module.axis_info.of(op.ptr), op.mask)
     pointers, value = f.scalars(f.get(op.ptr)), f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     _, owner = ownership(f, op.ptr)

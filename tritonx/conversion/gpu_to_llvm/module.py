@@ -123,7 +123,7 @@ class ModuleEmitter(Module):
 
     def origin(self) -> Origin:
         """Of the text that ``emit`` returned."""
-        kernels = [op for op in self.functions.values() if op.sym_visibility and op.sym_visibility.data == "public"]
+        kernels = [op for op in self.functions.values() if op.is_kernel]
         return Origin(kernels[0] if kernels else None, tuple(self._foreign))
 
     # ---- functions
@@ -157,7 +157,7 @@ class ModuleEmitter(Module):
         """The kernel's parameters that are descriptors of blocks with a layout."""
         found: list[DescriptorParameter] = []
         for op in self.functions.values():
-            if op.sym_visibility is None or op.sym_visibility.data != "public":
+            if not op.is_kernel:
                 continue
             attributes = op.arg_attrs or (None,) * len(op.function_type.inputs)
             for index, (type_, given) in enumerate(zip(op.function_type.inputs, attributes, strict=True)):
@@ -171,24 +171,23 @@ class ModuleEmitter(Module):
     def function(self, op: tile.FuncOp) -> str:
         f = FunctionEmitter(self, self.group)
         f.symbol = op.sym_name.data
-        is_kernel = op.sym_visibility is not None and op.sym_visibility.data == "public"
         blocks = list(op.body.blocks)
         if not blocks:
             raise PassError(op, f"function {f.symbol} has no body")
         for type_ in (*op.function_type.inputs, *op.function_type.outputs):
             if isinstance(type_, MemDescType):
                 raise PassError(op, f"no function takes or returns shared memory: {type_}", "let it be inlined")
-        f.is_kernel = is_kernel
+        f.is_kernel = op.is_kernel
         origin = "" if self.line_info is None else self.line_info.function(op)
         parameters = self._parameters(op, f)
         for number, block in enumerate(blocks):
             f.labels[block] = "body" if number == 0 else f.new_label("block")
-        if is_kernel and self.num_warps != self.group.warps:
+        if op.is_kernel and self.num_warps != self.group.warps:
             f.partitions = Partitions(f)
         emit_blocks(f, blocks)
         entry = [] if f.partitions is None else f.partitions.finish()
         attributes, convention, result = "", "internal", "void"
-        if is_kernel:
+        if op.is_kernel:
             convention = self.machine.kernel_convention
             attributes = " " + " ".join(self.machine.kernel_attributes(self.num_warps * self.machine.warp_size))
         else:

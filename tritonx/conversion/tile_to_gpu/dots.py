@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping
 
 from xdsl.ir import Operation, SSAValue
 
-from tritonx.conversion.tile_to_gpu.matrix_unit import CannotMultiply, DotLayout, Product, type_name
+from tritonx.conversion.tile_to_gpu.matrix_unit import CannotMultiply, DotLayout, MatrixUnit, Product, type_name
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision
+from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
 from tritonx.layouts.encodings import BlockedEncoding, Ints
+
+TOPIC = "products"
 
 STEPS = 16
 """How far back the load of an operand is looked for."""
@@ -27,10 +30,24 @@ def dot_layouts(
 
 
 def _layout(op: tile.DotOp, product: Product, target: GpuTarget) -> DotLayout:
+    unit = target.unit_for(product)
+    if is_asked(TOPIC):
+        explain(TOPIC, op, _choice(product, unit, target))
     try:
-        return target.unit_for(product).layout(product, target.threads)
+        return unit.layout(product, target.threads)
     except CannotMultiply as refusal:
         raise PassError(op, refusal.reason, refusal.hint) from None
+
+
+def _choice(product: Product, unit: MatrixUnit, target: GpuTarget) -> str:
+    """The unit that multiplies, and why none that is faster does."""
+    extents = "x".join(map(str, (*product.shape, product.k)))
+    found = f"{extents} of {product.a} by {unit.name}"
+    for other in target.units:
+        why = other.refusal(product, target.threads)
+        if why is not None and other.cycles(product) < unit.cycles(product):
+            found += f"; can't use {other.name} due to unsupported shapes or data types: {why}"
+    return found
 
 
 def product_of(

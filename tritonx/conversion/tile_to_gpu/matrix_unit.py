@@ -123,6 +123,11 @@ class MatrixUnit(ABC):
     """One way to multiply. Units are frozen values: equal ones are the same unit."""
 
     @property
+    def name(self) -> str:
+        """What its users call it."""
+        return type(self).__name__
+
+    @property
     @abstractmethod
     def types(self) -> frozenset[str]:
         """The element types of operands that it multiplies; `DecomposeDots` rewrites products of others."""
@@ -130,6 +135,10 @@ class MatrixUnit(ABC):
     @abstractmethod
     def takes(self, product: Product, threads: Threads) -> bool:
         """Whether the unit multiplies this as it stands."""
+
+    def refusal(self, product: Product, threads: Threads) -> str | None:
+        """Why it does not; None where it does."""
+        return None if self.takes(product, threads) else "it does not take that"
 
     @abstractmethod
     def cycles(self, product: Product) -> int:
@@ -144,13 +153,37 @@ class MatrixUnit(ABC):
         """How the result and the operands lie, of a product that the unit takes. Raises `CannotMultiply`."""
 
 
+class ExplainingUnit(MatrixUnit):
+    """A unit that takes what it has no reason to refuse."""
+
+    @abstractmethod
+    def refusal(self, product: Product, threads: Threads) -> str | None:
+        """Why the unit does not multiply this as it stands; None where it does."""
+
+    def takes(self, product: Product, threads: Threads) -> bool:
+        return self.refusal(product, threads) is None
+
+
 def has_types(product: Product, types: frozenset[str]) -> bool:
     """Whether operands are of these types, of one type or two kinds of 8-bit floats, and summed in the usual one: i32,
     f64, or f32 or f16."""
+    return type_refusal(product, types) is None
+
+
+def type_refusal(product: Product, types: frozenset[str]) -> str | None:
+    """Why a unit for operands of these types does not multiply a product, if for that (`has_types`)."""
     a, b = product.a, product.b
-    if a not in types or b not in types or (a != b and not (a.startswith("f8") and b.startswith("f8"))):
-        return False
-    return product.sums == {"i8": "i32", "f64": "f64"}.get(a, "f32") or product.sums == a == "f16"
+    alike = a == b or (a.startswith("f8") and b.startswith("f8"))
+    sums = product.sums == {"i8": "i32", "f64": "f64"}.get(a, "f32") or product.sums == a == "f16"
+    if a in types and b in types and alike and sums:
+        return None
+    return f"it does not sum products of {a if a == b else f'{a} and {b}'} in {product.sums}"
+
+
+def extent_refusal(product: Product, rows: int = 1, columns: int = 1, k: int = 1) -> str | None:
+    """Why a unit that needs at least so many rows, columns and steps of K does not multiply a product, if for that."""
+    named = (("M", product.rows, rows), ("N", product.columns, columns), ("K", product.k, k))
+    return next((f"{name} = {has} is less than {least}" for name, has, least in named if has < least), None)
 
 
 def warps_over(product: Product, rows: int, columns: int, num_warps: int) -> tuple[int, ...]:

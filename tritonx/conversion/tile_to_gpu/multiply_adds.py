@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tritonx.conversion.tile_to_gpu.blocked import block_bases, blocked
-from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout, MatrixUnit, Product, Threads
+from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout, ExplainingUnit, Product, Threads
 
 SQUARE = 4
 """Side of a thread's square of results: 4x4 reads 8 operands for 16 multiply-adds."""
 
 
 @dataclass(frozen=True)
-class MultiplyAdds(MatrixUnit):
+class MultiplyAdds(ExplainingUnit):
     """A blocked layout of small squares; a thread holds all of K for its rows and columns."""
 
     @property
@@ -21,8 +21,12 @@ class MultiplyAdds(MatrixUnit):
         """None for whose sake a product would be rewritten: it takes all as they are."""
         return frozenset()
 
-    def takes(self, product: Product, threads: Threads) -> bool:
-        return True
+    @property
+    def name(self) -> str:
+        return "the threads' multiply-adds"
+
+    def refusal(self, product: Product, threads: Threads) -> str | None:
+        return None
 
     def cycles(self, product: Product) -> int:
         """128 lanes; a few for f64 on most chips, so that a unit for it is always preferred."""

@@ -72,7 +72,8 @@ stated."""
 
 @define
 class FuncOp(IRDLOperation):
-    """A kernel (`public`) or a function that kernels call (`private`). Argument attributes carry alignment facts."""
+    """A kernel (`public`, or nothing said) or a function that kernels call (`private`). Argument attributes carry
+    alignment facts."""
 
     name = "tt.func"
     sym_name = prop_def(SymbolNameConstraint())
@@ -85,6 +86,11 @@ class FuncOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     EFFECTS: ClassVar[Effects] = PURE
     CONTROL_FLOW: ClassVar[ControlFlow] = Function()
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the host calls it: its arguments are the host's."""
+        return self.sym_visibility is None or self.sym_visibility.data == "public"
 
     def verify_(self) -> None:
         inputs = self.function_type.inputs.data

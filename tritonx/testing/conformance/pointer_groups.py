@@ -91,11 +91,7 @@ def parameters(module: ModuleOp, names: Sequence[str], arguments: Sequence[objec
 
 def entry_of(module: ModuleOp) -> tile.FuncOp:
     """The kernel of a module."""
-    return next(
-        op
-        for op in module.ops
-        if isinstance(op, tile.FuncOp) and (op.sym_visibility is None or op.sym_visibility.data == "public")
-    )
+    return next(op for op in module.ops if isinstance(op, tile.FuncOp) and op.is_kernel)
 
 
 def known(value: SSAValue, arguments: Sequence[object]) -> int | None:

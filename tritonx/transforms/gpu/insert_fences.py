@@ -71,8 +71,7 @@ class InsertFences(ModulePass):
         for function in op.ops:
             if isinstance(function, tile.FuncOp) and any(map(_is_asynchronous, ops_in(function))):
                 # Where a function is called, others of its bytes may have been touched for other calls.
-                kernel = function.sym_visibility is not None and function.sym_visibility.data == "public"
-                _Fencer(function, users).function(function, NOTHING if kernel else EVERYTHING)
+                _Fencer(function, users).function(function, NOTHING if function.is_kernel else EVERYTHING)
 
 
 @dataclass(frozen=True)

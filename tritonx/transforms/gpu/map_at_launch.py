@@ -40,10 +40,10 @@ class MapAtLaunch(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if not isinstance(function, tile.FuncOp) or function.sym_visibility is None:
+            if not isinstance(function, tile.FuncOp) or not function.is_kernel:
                 continue
             made = [inner for inner in ops_in(function) if isinstance(inner, tile.MakeTensorDescOp)]
-            if made and function.sym_visibility.data == "public":
+            if made:
                 formulas = launch_values(function)
                 for inner in made:
                     if _is_copied(inner) and all(operand in formulas for operand in inner.operands):

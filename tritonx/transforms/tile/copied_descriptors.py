@@ -34,9 +34,7 @@ def copied(module: ModuleOp, block_bytes: int | None = None) -> frozenset[SSAVal
     found: set[SSAValue] = set()
     facts = cache(lambda: analyze_axes(module))
     for function in module.ops:
-        if not isinstance(function, tile.FuncOp) or function.sym_visibility is None:
-            continue
-        if not function.body.blocks or function.sym_visibility.data != "public":
+        if not isinstance(function, tile.FuncOp) or not function.body.blocks or not function.is_kernel:
             continue
         found.update(_parameters(function, facts))
         made = [op for op in ops_in(function) if isinstance(op, tile.MakeTensorDescOp)]

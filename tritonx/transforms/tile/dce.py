@@ -70,7 +70,7 @@ def _remove_unreachable_blocks(region: Region) -> None:
 def remove_dead_functions(module: ModuleOp) -> None:
     """Remove the private functions that no function reachable from a public one names."""
     functions = {f.sym_name.data: f for f in module.ops if isinstance(f, tile.FuncOp)}
-    work = [f for f in functions.values() if f.sym_visibility is None or f.sym_visibility.data != "private"]
+    work = [f for f in functions.values() if f.is_kernel]
     reached = set(work)
     while work:
         for inner in ops_in(work.pop()):

@@ -135,8 +135,7 @@ class DescribeLoads(ModulePass):
 
 
 def _is_kernel(function: tile.FuncOp) -> bool:
-    visible = function.sym_visibility is None or function.sym_visibility.data == "public"
-    return visible and len(function.body.blocks) == 1
+    return function.is_kernel and len(function.body.blocks) == 1
 
 
 def _outermost(function: tile.FuncOp) -> list[Operation]:

@@ -30,8 +30,8 @@ class HoistDescriptors(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if isinstance(function, tile.FuncOp) and function.sym_visibility is not None:
-                if function.sym_visibility.data == "public" and (entry := function.body.blocks.first) is not None:
+            if isinstance(function, tile.FuncOp) and function.is_kernel:
+                if (entry := function.body.blocks.first) is not None:
                     _hoist(function, entry)
 
 

@@ -14,11 +14,6 @@ from tritonx.transforms.tile.copied_descriptors import ALIGNMENT
 DIVISIBILITY = "tt.divisibility"
 
 
-def is_kernel(function: tile.FuncOp) -> bool:
-    """Whether the host calls a function: its descriptors are the host's."""
-    return function.sym_visibility is not None and function.sym_visibility.data == "public"
-
-
 def part_attributes(type_: tile.TensorDescType, own: DictionaryAttr) -> list[DictionaryAttr]:
     """Of the parts of a parameter with the attributes `own`: the base and the strides but the last are multiples of 16
     bytes, and so are rows, unless it is said that they end within a piece."""

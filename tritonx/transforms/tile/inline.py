@@ -50,16 +50,12 @@ class Inline(ModulePass):
                 if callee is None:
                     raise PassError(call, f"calls {call.callee}, which is no function of this module")
                 if can_inline(callee):
-                    only_use = uses[callee.sym_name.data] == 1 and _is_private(callee)
+                    only_use = uses[callee.sym_name.data] == 1 and not callee.is_kernel
                     inline_call(call, callee, move=only_use)
                     if only_use:
                         del functions[callee.sym_name.data]
                         erase(callee)
         remove_dead_functions(op)
-
-
-def _is_private(function: tile.FuncOp) -> bool:
-    return function.sym_visibility is not None and function.sym_visibility.data == "private"
 
 
 def can_inline(callee: tile.FuncOp) -> bool:

@@ -55,7 +55,7 @@ from tritonx.transforms.tile.block_access import (
     widen,
 )
 from tritonx.transforms.tile.copied_descriptors import copied
-from tritonx.transforms.tile.host_descriptors import is_kernel, part_attributes, set_last_stride
+from tritonx.transforms.tile.host_descriptors import part_attributes, set_last_stride
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class _Rewriter:
     def from_host(self, function: tile.FuncOp) -> list[BlockArgument]:
         """The parameters that become parts and are known to keep the host's rules."""
         entry = function.body.blocks.first
-        if entry is None or not self.host_rules or not is_kernel(function):
+        if entry is None or not self.host_rules or not function.is_kernel:
             return []
         return [each for each in entry.args if isinstance(each.type, tile.TensorDescType) and self.changes(each)]
 
