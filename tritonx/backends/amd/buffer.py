@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.analysis.access_width import Accesses, accesses
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.analysis.axis_value import AxisInfo
+from tritonx.backends.amd.cache_modifiers import buffer_bits
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.memory import is_zero
 from tritonx.backends.amd.targets import Processor
@@ -45,7 +46,7 @@ def cut(
     layout = f.layout(data)
     found = width(f.module.axis_info, layout, op.ptr, op.offsets, op.mask, size, may_split=may_split)
     vectors = access_vectors(layout, found.dim, found.width)
-    access = Access(elem, vectors.width, vectors.width * size // 8)
+    access = Access(elem, vectors.width, vectors.width * size // 8, op.cache.value.data)
     return Cut(access, vectors.groups, vectors.repeats, found.split and vectors.width > 1)
 
 
@@ -84,7 +85,8 @@ class Buffer:
         )
         pointer = f.scalar(op.ptr)
         assert isinstance(f.machine, AmdMachine)
-        word = flags(f.machine.processor)
+        self.processor = f.machine.processor
+        word = flags(self.processor)
         self.descriptor = f.inst(
             f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {_SIZE}, i32 {word})"
         )
@@ -109,7 +111,9 @@ class Buffer:
         name = f"@llvm.amdgcn.raw.ptr.buffer.load.{mangled}"
         symbol = f.module.declare(type_, name, ["ptr addrspace(8)", "i32", "i32", "i32"])
         offset = self.guarded(place, mask)
-        value = f.inst(f"call {type_} {symbol}(ptr addrspace(8) {self.descriptor}, i32 {offset}, i32 0, i32 0)")
+        policy = buffer_bits(self.processor, access.cache, stores=False)
+        operands = f"ptr addrspace(8) {self.descriptor}, i32 {offset}, i32 0, i32 {policy}"
+        value = f.inst(f"call {type_} {symbol}({operands})")
         if memory.startswith("ptr"):
             value = f.inst(f"bitcast {type_} {value} to i64")
             value = f.inst(f"inttoptr i64 {value} to {access.type}")
@@ -130,7 +134,8 @@ class Buffer:
             value = f.inst(f"zext {access.type} {value} to {memory}")
         if memory != type_:
             value = f.inst(f"bitcast {memory} {value} to {type_}")
-        operands = f"ptr addrspace(8) {self.descriptor}, i32 {self.guarded(place, mask)}, i32 0, i32 0"
+        policy = buffer_bits(self.processor, access.cache, stores=True)
+        operands = f"ptr addrspace(8) {self.descriptor}, i32 {self.guarded(place, mask)}, i32 0, i32 {policy}"
         f.line(f"call void {symbol}({type_} {value}, {operands})")
 
 

@@ -16,7 +16,6 @@ from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
-from tritonx.dialects.tile.enums import CacheModifier
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
@@ -47,8 +46,8 @@ class UseBufferAccesses(ModulePass):
     Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
     `ttg.async_copy_global_to_local` by `amdg.buffer_load_to_local`, where the pointers are an argument marked
     `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets that are provably not negative. The
-    offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile accesses and those
-    with a cache modifier stay."""
+    offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile accesses
+    stay."""
 
     name = "use-buffer-accesses"
     contract = Contract(
@@ -71,9 +70,7 @@ class UseBufferAccesses(ModulePass):
 
 
 def _load(op: tile.LoadOp, facts: AxisFacts) -> None:
-    if op.cache.value.data != CacheModifier.NONE or op.isVolatile.value.data:
-        return
-    if (found := _buffer(op, op.ptr, facts)) is None:
+    if op.isVolatile.value.data or (found := _buffer(op, op.ptr, facts)) is None:
         return
     builder, base, offset = found
     operands = (base, offset, None, op.mask, op.other if op.mask is not None else None)
@@ -91,8 +88,6 @@ def _load(op: tile.LoadOp, facts: AxisFacts) -> None:
 
 
 def _store(op: tile.StoreOp, facts: AxisFacts) -> None:
-    if op.cache.value.data != CacheModifier.NONE:
-        return
     if (found := _buffer(op, op.ptr, facts)) is None:
         return
     builder, base, offset = found
@@ -111,9 +106,7 @@ def _store(op: tile.StoreOp, facts: AxisFacts) -> None:
 
 
 def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, facts: AxisFacts) -> None:
-    if op.cache.value.data != CacheModifier.NONE or op.isVolatile.value.data:
-        return
-    if (found := _buffer(op, op.src, facts)) is None:
+    if op.isVolatile.value.data or (found := _buffer(op, op.src, facts)) is None:
         return
     builder, base, offset = found
     operands = (op.result, base, offset, op.mask, op.other if op.mask is not None else None, None)

@@ -19,6 +19,7 @@ from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.analysis.buffers import tensor_layout
 from tritonx.backends.amd import buffer
+from tritonx.backends.amd.cache_modifiers import buffer_bits
 from tritonx.backends.amd.copies_under_way import CopiesUnderWay
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.memory import zeros_where_false
@@ -103,14 +104,13 @@ def copy(op: AsyncCopyGlobalToLocalOp, f: FunctionEmitter) -> None:
     symbol = f.module.declare("void", "@llvm.amdgcn.global.load.lds", parameters)
     pointers, masks = f.scalars(f.get(op.src)), _masks(f, op.mask)
     elem, size = _element(op.result), _bytes(op.result, access)
+    policy = buffer_bits(_machine(f).processor, op.cache.value.data, stores=False)
     for address, register in _addresses(f, op.result, access):
         pointer = pointers[register]
         if masks is not None and masks[register] != "true":
             pointer = zeros_where_false(f, pointer, masks[register], Access(elem, access.vec, size))
-        f.line(
-            f"call void {symbol}(ptr addrspace(1) {pointer}, ptr addrspace(3) {address}, i32 {size}, i32 0, i32 0)"
-            + _machine(f).scope_of_copies
-        )
+        operands = f"ptr addrspace(1) {pointer}, ptr addrspace(3) {address}, i32 {size}, i32 0, i32 {policy}"
+        f.line(f"call void {symbol}({operands}){_machine(f).scope_of_copies}")
     asynchronous.token(op, f)
 
 
@@ -125,13 +125,14 @@ def buffer_copy(op: BufferLoadToLocalOp, f: FunctionEmitter) -> None:
     parameters = ["ptr addrspace(8)", "ptr addrspace(3)", "i32 immarg", "i32", "i32", "i32 immarg", "i32 immarg"]
     symbol = f.module.declare("void", "@llvm.amdgcn.raw.ptr.buffer.load.lds", parameters)
     elem, size = _element(op.dest), _bytes(op.dest, access)
+    policy = buffer_bits(_machine(f).processor, op.cache.value.data, stores=False)
     source, masks = buffer.Buffer(f, op, elem), _masks(f, op.mask)
     for address, register in _addresses(f, op.dest, access):
         mask = None if masks is None or masks[register] == "true" else masks[register]
         offset = source.guarded(source.place(register), mask)
         f.line(
             f"call void {symbol}(ptr addrspace(8) {source.descriptor}, ptr addrspace(3) {address}, i32 {size},"
-            f" i32 {offset}, i32 0, i32 0, i32 0)" + _machine(f).scope_of_copies
+            f" i32 {offset}, i32 0, i32 0, i32 {policy})" + _machine(f).scope_of_copies
         )
     asynchronous.token(op, f)
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tritonx.backends.amd.cache_modifiers import is_nontemporal, is_volatile
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.portable_memory import PortableMemory
 from tritonx.conversion.gpu_to_llvm.types import bits
@@ -54,10 +55,15 @@ class AmdMemory(PortableMemory):
 
     def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
         stored = 8 if access.elem == "i1" else bits(access.elem)
-        if mask is None or access.volatile or access.width * stored > 8 * _ZERO_BYTES:
+        if mask is None or self.cache_marks(access, stores=False)[0] or access.width * stored > 8 * _ZERO_BYTES:
             return super().load(f, pointer, access, mask, other)
         value = super().load(f, zeros_where_false(f, pointer, mask, access), access, None, None)
         return value if is_zero(other) else f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {other}")
+
+    def cache_marks(self, access: Access, *, stores: bool) -> tuple[str, str]:
+        volatile = access.volatile or is_volatile(access.cache, stores=stores)
+        marks = ", !nontemporal !{i32 1}" if is_nontemporal(access.cache, stores=stores) else ""
+        return "volatile " if volatile else "", marks
 
     def atomic_marks(self, operation: str, where: str) -> str:
         marks = _OWN_MEMORY if where else ""

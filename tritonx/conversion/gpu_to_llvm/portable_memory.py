@@ -44,11 +44,11 @@ class PortableMemory:
     float_sums: frozenset[str] = frozenset()
 
     def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
-        volatile = "volatile " if access.volatile else ""
         stored = _stored(f, access)
+        volatile, marks = self.cache_marks(access, stores=False)
 
         def make() -> str:
-            value = f.inst(f"load {volatile}{stored.type}, {f.global_} {pointer}, align {access.bytes_aligned}")
+            value = f.inst(f"load {volatile}{stored.type}, {f.global_} {pointer}, align {access.bytes_aligned}{marks}")
             if stored == access:
                 return value
             opcode = "inttoptr" if access.elem.startswith("ptr") else "trunc"
@@ -62,7 +62,14 @@ class PortableMemory:
             if stored != access:
                 opcode = "ptrtoint" if access.elem.startswith("ptr") else "zext"
                 value = f.inst(f"{opcode} {access.type} {value} to {stored.type}")
-            f.line(f"store {stored.type} {value}, {f.global_} {pointer}, align {access.bytes_aligned}")
+            volatile, marks = self.cache_marks(access, stores=True)
+            where = f"{f.global_} {pointer}, align {access.bytes_aligned}{marks}"
+            f.line(f"store {volatile}{stored.type} {value}, {where}")
+
+    def cache_marks(self, access: Access, *, stores: bool) -> tuple[str, str]:
+        """What stands before the type and behind the alignment of a load or a store for its cache modifier, which a
+        target without such hints leaves out."""
+        return "volatile " if access.volatile else "", ""
 
     def atomic_width(self, kind: int, elem: str) -> int:
         return 1

@@ -50,7 +50,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.explain import explain
 from tritonx.ir.types import i32
-from tritonx.transforms.gpu.buffered_tiles import loaded_tile, stored_ahead, stored_tile
+from tritonx.transforms.gpu.buffered_tiles import loaded_tile, overwritten, stored_ahead, stored_tile
 from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
 from tritonx.transforms.gpu.loads_behind_readers import behind_readers
 from tritonx.transforms.gpu.text_in_stages import put_in_stages
@@ -66,7 +66,8 @@ class BufferValues(ModulePass):
     a `ttng.async_tma_copy_global_to_local`, if the buffer has the encoding of the descriptor's blocks. One that is
     computed with in a later stage does too, where there is a product, and is read by a `ttg.local_load`. The
     `ttg.local_alloc` of a computed operand of products that only add up becomes a `ttg.local_store` to a slot.
-    `expand-pipeline` then runs the schedule. Without `copies` a tile whose `ttg.local_alloc` runs in an earlier stage
+    `expand-pipeline` then runs the schedule. So does any other whose last reader runs behind where the next one is
+    stored. Without `copies` a tile whose `ttg.local_alloc` runs in an earlier stage
     than the readers is stored to the slot there, by a `ttg.local_store`; others for products are copied where copies of
     one of `lane_bytes` bytes a lane can (`order-copies`), and nothing else is.
 
@@ -129,7 +130,8 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
         choices = (
             _choices(shorter, facts) if given.copies else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
         )
-        for tiles in choices:
+        for chosen in choices:
+            tiles = [*chosen, *_must_wait_in_slots(shorter, chosen)]
             buffers = _take(loop, tiles)
             if _fits(loop, tiles, budget.limit):
                 _write_down(shorter)
@@ -155,6 +157,13 @@ def _choices(schedule: LoopSchedule, facts: AxisFacts) -> Iterator[list[Buffered
         yield loaded
     if len(in_slots) < len(loaded) and schedule.last == 1:
         yield in_slots
+
+
+def _must_wait_in_slots(schedule: LoopSchedule, tiles: Sequence[BufferedTile]) -> list[BufferedTile]:
+    """What is stored while others of its kind are still to be read, of what the tiles are not made of."""
+    covered = {op for each in tiles for op in (each.source, each.alloc)}
+    others = (overwritten(schedule, op) for op in schedule.order if op not in covered)
+    return [found for found in others if found is not None]
 
 
 def _choices_of_threads(

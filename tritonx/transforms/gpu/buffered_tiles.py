@@ -143,9 +143,13 @@ def readers_in(schedule: LoopSchedule, alloc: LocalAllocOp) -> tuple[Operation, 
 
 def _slots(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:
     """How many copies there are from the one that a reader reads to the first that must leave it alone."""
-    intervals = schedule.stage(reader) - schedule.stage(load)
+    return _copies(schedule, load, reader) + isinstance(reader, WarpGroupDotOp)
+
+
+def _copies(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:
+    """How many there are from the one that a reader reads to the first behind where it stands."""
     sooner = schedule.position[load] < schedule.position[reader]
-    return intervals + sooner + isinstance(reader, WarpGroupDotOp)
+    return schedule.stage(reader) - schedule.stage(load) + sooner
 
 
 def _copy_width(load: tile.LoadOp, memory: MemDescType, facts: AxisFacts) -> int | None:
@@ -183,6 +187,17 @@ def stored_ahead(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | Non
         return None
     readers = readers_in(schedule, alloc)
     if readers is None or any(schedule.stage(reader) <= schedule.stage(alloc) for reader in readers):
+        return None
+    slots = max(_slots(schedule, alloc, reader) for reader in readers)
+    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
+
+
+def overwritten(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
+    """What is stored before the last reader of the one before has read it, so that it cannot do without slots."""
+    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+        return None
+    readers = readers_in(schedule, alloc)
+    if readers is None or all(_copies(schedule, alloc, reader) <= 1 for reader in readers):
         return None
     slots = max(_slots(schedule, alloc, reader) for reader in readers)
     return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
