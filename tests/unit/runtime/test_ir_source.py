@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tritonx.runtime.compiler import compile
 from tritonx.runtime.sources import IRSource
 
 TYPES = {
@@ -41,3 +42,14 @@ def test_without_attributes(tmp_path: Path) -> None:
 def test_parameters_have_the_names_of_launches(tmp_path: Path) -> None:
     parameters = source(tmp_path, ["!tt.ptr<f32>", "i1", "!tt.ptr<f8E5M2>"]).parameters()
     assert [(p.name, p.type) for p in parameters] == [("arg0", "*fp32"), ("arg1", "u1"), ("arg2", "*fp8e5")]
+
+
+def test_what_is_not_private_is_a_kernel(tmp_path: Path) -> None:
+    """As MLIR has it: a word on who calls a function may be left out."""
+    texts: list[str] = []
+    for visibility in ("", "public "):
+        file = tmp_path / "kernel.ttir"
+        body = "tt.store %a, %n : !tt.ptr<i32>\n  tt.return"
+        file.write_text(f"tt.func {visibility}@named(%a: !tt.ptr<i32>, %n: i32) {{\n  {body}\n}}\n")
+        texts.append(str(compile(str(file), "cuda:90").asm["ptx"]))
+    assert texts[0] == texts[1] and ".visible .entry named(" in texts[0]

@@ -43,6 +43,30 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %sum : tensor<64x64xf32, #mma>
   }
 
+  // One reader runs right behind, another one two intervals later, when others have been stored: slots for all of them.
+  // CHECK-LABEL: @twice
+  // CHECK: ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, {{.*}}, mutable>
+  // CHECK: ttg.local_store %{{.*}}, %{{.*}} {loop.cluster = 1 : i32, loop.stage = 0 : i32}
+  // CHECK: ttg.local_load %{{.*}} {loop.cluster = 2 : i32, loop.stage = 0 : i32}
+  // CHECK: ttg.local_load %{{.*}} {loop.cluster = 2 : i32, loop.stage = 2 : i32}
+  // TIGHT-LABEL: @twice
+  // TIGHT: ttg.local_alloc : () -> !ttg.memdesc<2x64x64xf16, {{.*}}, mutable>
+  // EXPANDED-LABEL: @twice
+  tt.func public @twice(%p: tensor<64x64x!tt.ptr<f16>, #rows>, %y: tensor<64x64xf16, #b>, %init: tensor<64x64xf32, #mma>, %n: i32) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sums:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %init, %r = %init) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %p {loop.stage = 0 : i32, loop.cluster = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #rows>
+      %xm = ttg.local_alloc %x {loop.stage = 0 : i32, loop.cluster = 1 : i32} : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #shared, #smem>
+      %xa = ttg.local_load %xm {loop.stage = 0 : i32, loop.cluster = 2 : i32} : !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<64x64xf16, #a>
+      %t = tt.dot %xa, %y, %s {loop.stage = 0 : i32, loop.cluster = 2 : i32} : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %xb = ttg.local_load %xm {loop.stage = 2 : i32, loop.cluster = 2 : i32} : !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<64x64xf16, #a>
+      %u = tt.dot %xb, %y, %r {loop.stage = 2 : i32, loop.cluster = 2 : i32} : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      scf.yield %t, %u : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+    } {tt.scheduled_max_stage = 2 : i32}
+    tt.return %sums#0, %sums#1 : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+  }
+
   // Stored at the start of the next interval, in front of the load that follows, whose registers it leaves free.
   // CHECK-LABEL: @early
   // CHECK: ttg.local_alloc : () -> !ttg.memdesc<2x64x64xf16, {{.*}}, mutable>
