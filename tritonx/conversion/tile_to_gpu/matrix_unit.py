@@ -154,7 +154,13 @@ class MatrixUnit(ABC):
 
 
 class ExplainingUnit(MatrixUnit):
-    """A unit that takes what it has no reason to refuse."""
+    """A unit that takes what it has no reason to refuse.
+
+    >>> from tritonx.backends.gpu import Product, Threads
+    >>> from tritonx.backends.nvidia.matrix_units import WarpGroupUnit
+    >>> WarpGroupUnit().refusal(Product((32, 64), 64, "f16", "f16", "f32", 16), Threads(4, 32))
+    'M = 32 is less than 64'
+    """
 
     @abstractmethod
     def refusal(self, product: Product, threads: Threads) -> str | None:
@@ -171,7 +177,12 @@ def has_types(product: Product, types: frozenset[str]) -> bool:
 
 
 def type_refusal(product: Product, types: frozenset[str]) -> str | None:
-    """Why a unit for operands of these types does not multiply a product, if for that (`has_types`)."""
+    """Why a unit for operands of these types does not multiply a product, if for that (`has_types`).
+
+    >>> from tritonx.backends.gpu import Product, type_refusal
+    >>> type_refusal(Product((64, 64), 64, "bf16", "bf16", "f32", 16), frozenset({"f16"}))
+    'it does not sum products of bf16 in f32'
+    """
     a, b = product.a, product.b
     alike = a == b or (a.startswith("f8") and b.startswith("f8"))
     sums = product.sums == {"i8": "i32", "f64": "f64"}.get(a, "f32") or product.sums == a == "f16"
@@ -181,7 +192,12 @@ def type_refusal(product: Product, types: frozenset[str]) -> str | None:
 
 
 def extent_refusal(product: Product, rows: int = 1, columns: int = 1, k: int = 1) -> str | None:
-    """Why a unit that needs at least so many rows, columns and steps of K does not multiply a product, if for that."""
+    """Why a unit that needs at least so many rows, columns and steps of K does not multiply a product, if for that.
+
+    >>> from tritonx.backends.gpu import Product, extent_refusal
+    >>> extent_refusal(Product((64, 8), 64, "f16", "f16", "f32", 16), 16, 16, 16)
+    'N = 8 is less than 16'
+    """
     named = (("M", product.rows, rows), ("N", product.columns, columns), ("K", product.k, k))
     return next((f"{name} = {has} is less than {least}" for name, has, least in named if has < least), None)
 
