@@ -64,7 +64,7 @@ class JITCallable(Dependent):
         self._hash_lock = threading.RLock()
         self._dependencies: Dependencies | None = None
         self._hash: str | None = None
-        self._files = frozenset[str]()
+        self._files: frozenset[str] | None = None
         self._tree: ast.Module | None = None
         self._source: tuple[list[str], int, str] | None = None
         self.used_by: WeakSet[User] = WeakSet()
@@ -134,7 +134,7 @@ class JITCallable(Dependent):
 
     @property
     def files(self) -> frozenset[str]:
-        if self.fn is not None:  # another process gets them with the function
+        if self._files is None:  # another process gets them with the function
             self._files = self.dependencies.files | {self.file_name}
         return self._files
 
@@ -151,7 +151,7 @@ class JITCallable(Dependent):
         """Replace the source; only code generators that know what they do."""
         lines, first, _ = self._read_source()
         self._source = (lines, first, src)
-        self._hash = self._dependencies = self._tree = None
+        self._hash = self._dependencies = self._files = self._tree = None
         for user in tuple(self.used_by):
             user.source_changed()
 
@@ -175,7 +175,9 @@ class JITCallable(Dependent):
         if self._dependencies is None:
             with self._hash_lock:
                 if self._dependencies is None:
-                    self._dependencies = find_dependencies(self)
+                    found = find_dependencies(self)
+                    self._files = found.files | {self.file_name}
+                    self._dependencies = found
         return self._dependencies
 
     @property
@@ -221,7 +223,7 @@ class JITCallable(Dependent):
     def hash(self, value: str | None) -> None:
         self._hash = value
         if value is None:
-            self._dependencies = None
+            self._dependencies = self._files = None
 
     def __hash__(self) -> int:
         return id(self)

@@ -46,8 +46,7 @@ class UseBufferAccesses(ModulePass):
     Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
     `ttg.async_copy_global_to_local` by `amdg.buffer_load_to_local`, where the pointers are an argument marked
     `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets that are provably not negative. The
-    offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile accesses
-    stay."""
+    offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile accesses stay."""
 
     name = "use-buffer-accesses"
     contract = Contract(

@@ -4,9 +4,10 @@ and store themselves, what is computed and stored for products."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis.access_width import access_width, stored_width
 from tritonx.analysis.axis_info import AxisFacts
@@ -98,20 +99,38 @@ def _plain_memory(
     return memdesc(shape_of(type_), element_type(type_), encoding)
 
 
+@dataclass(frozen=True)
+class _Stored:
+    """A buffer that a value of the body is stored to, and what reads it there, in order."""
+
+    alloc: LocalAllocOp
+    value: SSAValue
+    readers: tuple[Operation, ...]
+
+    def in_slots(self, schedule: LoopSchedule) -> BufferedTile:
+        slots = max(_slots(schedule, self.alloc, reader) for reader in self.readers)
+        return BufferedTile(self.alloc, self.alloc, type_as(self.alloc.result, MemDescType), 0, self.readers, slots)
+
+
+def _stored(schedule: LoopSchedule, alloc: Operation) -> _Stored | None:
+    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+        return None
+    readers = readers_in(schedule, alloc)
+    return None if readers is None else _Stored(alloc, alloc.src, readers)
+
+
 def stored_tile(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
     """What is computed and stored for products that nothing in the loop waits for: with a slot more, the next one is
     stored while they run."""
-    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+    if (found := _stored(schedule, alloc)) is None or isinstance(
+        found.value.owner, tile.LoadOp | tile.DescriptorLoadOp
+    ):
         return None
-    if alloc.parent is not schedule.loop.body.block or isinstance(alloc.src.owner, tile.LoadOp | tile.DescriptorLoadOp):
-        return None
-    readers = readers_in(schedule, alloc)
-    if readers is None or not all(isinstance(reader, WarpGroupDotOp) for reader in readers):
+    if not all(isinstance(reader, WarpGroupDotOp) for reader in found.readers):
         return None
     if any(isinstance(op, WarpGroupDotOp) and not _only_adds_up(schedule, op) for op in schedule.order):
         return None
-    slots = max(_slots(schedule, alloc, reader) for reader in readers)
-    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
+    return found.in_slots(schedule)
 
 
 def _only_adds_up(schedule: LoopSchedule, product: WarpGroupDotOp) -> bool:
@@ -181,23 +200,19 @@ def _block_width(load: tile.DescriptorLoadOp, memory: MemDescType) -> int | None
 
 def stored_ahead(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
     """One that threads load, and store earlier than it is read; None where they do not."""
-    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+    if (found := _stored(schedule, alloc)) is None:
         return None
-    if not isinstance(alloc.src.owner, tile.LoadOp) or alloc.src.owner.parent is not alloc.parent:
+    load = found.value.owner
+    if not isinstance(load, tile.LoadOp) or load.parent is not alloc.parent:
         return None
-    readers = readers_in(schedule, alloc)
-    if readers is None or any(schedule.stage(reader) <= schedule.stage(alloc) for reader in readers):
+    if any(schedule.stage(reader) <= schedule.stage(alloc) for reader in found.readers):
         return None
-    slots = max(_slots(schedule, alloc, reader) for reader in readers)
-    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
+    return found.in_slots(schedule)
 
 
 def overwritten(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
     """What is stored before the last reader of the one before has read it, so that it cannot do without slots."""
-    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+    found = _stored(schedule, alloc)
+    if found is None or all(_copies(schedule, alloc, reader) <= 1 for reader in found.readers):
         return None
-    readers = readers_in(schedule, alloc)
-    if readers is None or all(_copies(schedule, alloc, reader) <= 1 for reader in readers):
-        return None
-    slots = max(_slots(schedule, alloc, reader) for reader in readers)
-    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
+    return found.in_slots(schedule)

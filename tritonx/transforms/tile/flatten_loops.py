@@ -360,10 +360,8 @@ class _Flat:
             for value, result, same in zip(inner.iter_args, results, self.same, strict=True)
         ]
         tile_ = self._following(last, i, outer.step, None)
-        anew = self.nest.at(builder, tile_).lb if self.nest.uneven else bounds.lb
-        builder.create(
-            scf.YieldOp, (*end, *reset, *begun[: len(kept)], tile_, self._following(last, j, bounds.step, anew))
-        )
+        round_ = self._following(last, j, bounds.step, self.nest.at(builder, tile_).lb)
+        builder.create(scf.YieldOp, (*end, *reset, *begun[: len(kept)], tile_, round_))
 
     def _compare(self, how: CmpiPredicate, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.builder.emit(arith.CmpiOp, (a, b), (i1,), {"predicate": IntegerAttr(how, i64)})

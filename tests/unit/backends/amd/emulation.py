@@ -142,7 +142,7 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
             return (program, BufferAccess(moved, arch).with_fields(first, second, third, lanes)), inst
         if "SDWA" in type(inst).__name__ and "_CO_" in operation:
             raise RuntimeError(f"[emu] Failed to compile {operation} of bytes or words: it loses the carry")
-        spare = unused_register(inst, third & 0xFF)
+        spare = unused_registers(inst, 1, third & 0xFF)
         if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
             # The second dword's first source is "a DPP dword follows": it becomes a register with the permuted lanes.
             ctypes.memmove(pc + 4, (second & ~0x1FF | 256 + spare).to_bytes(4, "little"), 4)
@@ -246,16 +246,12 @@ S_WAITCNT = 0xBF8C
 ROW_BCAST_15, ROW_BCAST_31 = 0x142, 0x143
 
 
-def unused_register(inst: Any, other: int) -> int:
-    """A vector register that ``inst`` does not name, nor is ``other``. What it holds is kept for the kernel. It is
-    below 128: from there up a field of RDNA's 16-bit instructions names upper halves."""
-    return max(set(range(128)) - named_registers(inst) - {other})
-
-
-def unused_registers(inst: Any, count: int) -> int:
-    """The first of so many vector registers side by side that ``inst`` does not name."""
-    taken = named_registers(inst)
-    return next(n for n in range(128) if taken.isdisjoint(range(n, n + count)))
+def unused_registers(inst: Any, count: int = 1, *others: int) -> int:
+    """The first of so many vector registers side by side that ``inst`` does not name, nor are among ``others``. What
+    they hold is kept for the kernel. They are below 128: from there up a field of RDNA's 16-bit instructions names
+    upper halves."""
+    taken = named_registers(inst) | {*others}
+    return next(n for n in reversed(range(129 - count)) if taken.isdisjoint(range(n, n + count)))
 
 
 def named_registers(inst: Any) -> set[int]:

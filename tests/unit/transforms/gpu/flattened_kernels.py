@@ -158,49 +158,34 @@ def flattened_epilogues(random: Random, stages: int) -> Draw:
 
 
 @tritonx.jit
-def rounds_of_the_tile(tile, steps, BEGINS: tl.constexpr, LEAST: tl.constexpr):
-    """From where to where a tile's rounds go: as many as its number says, at least so many."""
-    low = tile if BEGINS else 0
-    return low, low + tile % steps + LEAST
-
-
-@tritonx.jit
 def uneven_kernel(
     a, b, o, counts, tiles, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BEGINS: tl.constexpr,
-    LEAST: tl.constexpr, STATED: tl.constexpr, COUNTED: tl.constexpr,
+    LEAST: tl.constexpr, STATED: tl.constexpr, COUNTED: tl.constexpr, DESCRIBED: tl.constexpr,
 ):  # fmt: skip
-    """Tiles have rounds of their own, which go over some of the blocks (BEGINS) or all up to one. Some tiles have none
-    (LEAST), or the program states that each has one."""
+    """Tiles have as many rounds as their number says, over blocks from theirs on (BEGINS) or all up to one, through
+    pointers or of descriptors (DESCRIBED). Some tiles have none (LEAST), or the program states that each has one. What
+    has been seen so far may go from tile to tile (COUNTED)."""
     seen = 0
     for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
-        low, high = rounds_of_the_tile(tile, steps, BEGINS, LEAST)
+        low = tile if BEGINS else 0
+        high = low + tile % steps + LEAST
         if STATED:
             tl.assume(low < high)
         total = tl.zeros((M, N), tl.float32)
         for step in range(low, high):
-            x = tl.load(a + (tile + step) * M * K + rows(M, K))
-            y = tl.load(b + step * K * N + rows(K, N))
+            if DESCRIBED:
+                x, y = a.load([(tile + step) * M, 0]), b.load([step * K, 0])
+            else:
+                x = tl.load(a + (tile + step) * M * K + rows(M, K))
+                y = tl.load(b + step * K * N + rows(K, N))
             total = tl.dot(x, y, total)
         if COUNTED:
             seen += tl.sum(total.to(tl.int32)) + tile
             tl.store(counts + tile, seen)
-        tl.store(o + tile * M * N + rows(M, N), total)
-
-
-@tritonx.jit
-def described_uneven_kernel(
-    a, b, o, tiles, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BEGINS: tl.constexpr, LEAST: tl.constexpr,
-    STATED: tl.constexpr,
-):  # fmt: skip
-    """The same with blocks of descriptors."""
-    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
-        low, high = rounds_of_the_tile(tile, steps, BEGINS, LEAST)
-        if STATED:
-            tl.assume(low < high)
-        total = tl.zeros((M, N), tl.float32)
-        for step in range(low, high):
-            total = tl.dot(a.load([(tile + step) * M, 0]), b.load([step * K, 0]), total)
-        o.store([tile * M, 0], total)
+        if DESCRIBED:
+            o.store([tile * M, 0], total)
+        else:
+            tl.store(o + tile * M * N + rows(M, N), total)
 
 
 def uneven(random: Random, stages: int, *, blocks: bool = False) -> Draw:
@@ -208,16 +193,13 @@ def uneven(random: Random, stages: int, *, blocks: bool = False) -> Draw:
     m, n, k, least = 16 * warps, random.choice((16, 32)), 16, random.choice((0, 1, 1, 2))
     constants = {
         "M": m, "N": n, "K": k, "BEGINS": random.random() < 0.5, "LEAST": least,
-        "STATED": least > 0 and random.random() < 0.5,
+        "STATED": least > 0 and random.random() < 0.5, "COUNTED": random.random() < 0.3, "DESCRIBED": blocks,
     }  # fmt: skip
     most = tiles + steps + least
     a, b, o = whole(random, (tiles + most) * m, k), whole(random, most * k, n), empty(max(1, tiles) * m, n)
-    if blocks:
-        args = (described(a, m, k), described(b, k, n), described(o, m, n), tiles, steps)
-        return Draw(described_uneven_kernel, args, constants, warps)
-    constants["COUNTED"] = random.random() < 0.3
     counts = whole(random, max(1, tiles)).astype("int32")
-    return Draw(uneven_kernel, (a, b, o, counts, tiles, steps), constants, warps)
+    arrays = (described(a, m, k), described(b, k, n), described(o, m, n)) if blocks else (a, b, o)
+    return Draw(uneven_kernel, (*arrays, counts, tiles, steps), constants, warps)
 
 
 def described_uneven(random: Random, stages: int) -> Draw:
