@@ -166,6 +166,57 @@ def test_moved_blocks(draw: int) -> None:
         np.testing.assert_array_equal(target.numpy(), expected, f"{given} {kind} {dtype} {block} {shape}")
 
 
+@tritonx.jit
+def combined_twice(
+    given, x, y, rows, columns, M: tl.constexpr, N: tl.constexpr, FIRST: tl.constexpr, SECOND: tl.constexpr
+):
+    """Two ways, one behind the other, through one descriptor."""
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    m, n = (row + tl.arange(0, M))[:, None], (column + tl.arange(0, N))[None, :]
+    tile = tl.load(x + m * columns + n, mask=(m < rows) & (n < columns))
+    if given is None:
+        target = tl.make_tensor_descriptor(y, [rows, columns], [columns, 1], [M, N])
+    else:
+        target = given
+    for KIND in tl.static_range(2):
+        if (FIRST, SECOND)[KIND] == "add":
+            target.atomic_add([row, column], tile)
+        elif (FIRST, SECOND)[KIND] == "min":
+            target.atomic_min([row, column], tile)
+        elif (FIRST, SECOND)[KIND] == "max":
+            target.atomic_max([row, column], tile)
+        elif (FIRST, SECOND)[KIND] == "and":
+            target.atomic_and([row, column], tile)
+        elif (FIRST, SECOND)[KIND] == "or":
+            target.atomic_or([row, column], tile)
+        else:
+            target.atomic_xor([row, column], tile)
+
+
+COMBINE = {
+    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+def test_combined_in_two_ways(dtype: str, made: bool) -> None:
+    """Any two ways of combining integers, but that signed 64-bit numbers have no sum (there is none in Triton)."""
+    random, rng = Random(f"two ways {SEED} {dtype} {made}"), np.random.default_rng(SEED)
+    info = np.iinfo(dtype)
+    ways = [(a, b) for a in COMBINE for b in COMBINE if dtype != "int64" or "add" not in (a, b)]
+    for first, second in random.sample(ways, draws(8)):
+        x, y = (rng.integers(info.min, info.max, (50, 72), dtype, endpoint=True) for _ in range(2))
+        expected = COMBINE[second](COMBINE[first](y, x), x)
+        for given in options():
+            out = to_device(y)
+            target = None if made else TensorDescriptor.from_tensor(out, [16, 64])
+            kernel: Any = combined_twice
+            kernel[4, 2](target, to_device(x), out, 50, 72, M=16, N=64, FIRST=first, SECOND=second, **given)
+            np.testing.assert_array_equal(out.numpy(), expected, f"seed {SEED}, {given} {first}, {second} of {dtype}")
+
+
 @pytest.mark.parametrize("draw", range(12))
 def test_descriptors_that_a_kernel_makes(draw: int) -> None:
     """Their maps lie in global scratch memory; each block of the grid has its own."""

@@ -34,8 +34,9 @@ from tritonx.runtime.sources import (
     Source,
     SourceError,
     entry_symbol,
+    files_of,
+    placed,
     printed,
-    source_key,
     source_of,
 )
 from tritonx.runtime.targets import target_named
@@ -121,14 +122,16 @@ def begin(
     if not isinstance(options, Options):
         wanted = target_named(backend, wanted, options or {})
     resolved = _resolve_options(backend, wanted, options, source)
-    key = compile_key(source_key(source, resolved), backend, wanted, resolved)
-    manager = get_cache_manager(key)
     file_name = source.name.removeprefix("@")[:FILE_NAME_LIMIT]
     settings = knobs.compilation
-    missing = Compile(source, backend, wanted, resolved, key, manager, file_name)
+    missing = Compile(source, backend, wanted, resolved, source.hash(), file_name)
     if settings.always_compile or settings.override or resolved.ir_override or _tells(file_name):
         return missing
-    found = _from_cache(manager, file_name, source, key, backend)
+    found = missing.kept()
+    if found is not None and found.metadata.source_files not in ((), files_of(source)):
+        # The code names the files of a copy of this source: this one has an entry of its own.
+        missing = Compile(source, backend, wanted, resolved, placed(source), file_name)
+        found = missing.kept()
     if found is None:
         return missing
     found.replaceable(missing.run)
@@ -188,7 +191,7 @@ def _check(fields: Mapping[str, object], key: str) -> None:
     """Raises ``ValueError`` unless these are the metadata of the entry ``key``, of this version of the compiler."""
     if fields["hash"] != key or fields["triton_version"] != compiler_key()[:16]:
         raise ValueError("the metadata of another entry")
-    for names, kind in ((("name",), str), (_NUMBERS, int), (("stages", "binary_stages"), tuple)):
+    for names, kind in ((("name",), str), (_NUMBERS, int), (_NAMES, tuple)):
         for name in names:
             if not isinstance(fields[name], kind):
                 raise ValueError(f"{name} is {fields[name]!r}")
@@ -196,6 +199,8 @@ def _check(fields: Mapping[str, object], key: str) -> None:
 
 _NUMBERS = ("num_warps", "num_ctas", "shared", "warp_size", "global_scratch_size", "global_scratch_align")
 """What every kernel's metadata say and launching reads."""
+
+_NAMES = ("stages", "binary_stages", "source_files")
 
 
 def _from_cache(
@@ -249,19 +254,24 @@ class Compile:
         backend: Backend,
         target: Target,
         options: Options,
-        key: str,
-        manager: CacheManager,
+        digest: str,
         file_name: str,
     ) -> None:
+        """``digest`` is of the source, with or without where it stands."""
         self.source = source
         self.backend = backend
         self.target = target
         self.options = options
-        self.key = key
-        self.manager = manager
+        self.digest = digest
+        self.key = compile_key(digest, backend, target, options)
+        self.manager = get_cache_manager(self.key)
         self.file_name = file_name
         self.front_end = 0.0
         """Seconds."""
+
+    def kept(self) -> CompiledKernel | None:
+        """What the cache has of it."""
+        return _from_cache(self.manager, self.file_name, self.source, self.key, self.backend)
 
     def here(self) -> CompiledKernel:
         """In this process, with Python's collector at rest."""
@@ -293,9 +303,7 @@ class Compile:
         if isinstance(self.source, IRSource) or knobs.compilation.override or self.options.ir_override:
             return None
         with _without_collection():
-            module = self._module()
-            digest = source_key(self.source, self.options)
-            return job_of(self.source.name, module, self.target, self.options, digest, self.key)
+            return job_of(self.source.name, self._module(), self.target, self.options, self.digest, self.key)
 
     def _module(self) -> Any:
         """What the front end makes; how long it took is for the listener."""
@@ -361,12 +369,17 @@ class Compile:
                 f"but its stages are {', '.join(made.asm) or 'none'}"
             )
 
+    def _names_files(self, made: Made) -> bool:
+        """Whether the code says in which files its source stands, as messages of assertions do."""
+        return self.options.names_files or any("tt.assert" in text for text in made.asm.values() if type(text) is str)
+
     def _metadata(self, made: Made) -> dict[str, Any]:
         return {
             **common_fields(self.options, self.target),
             "triton_version": compiler_key()[:16],
             **made.metadata,
             "hash": self.key,
+            "source_files": files_of(self.source) if self._names_files(made) else (),
             "target": asdict(self.target),
             "stages": list(made.asm),
             "binary_stages": made.binary,

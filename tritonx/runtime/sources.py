@@ -251,17 +251,19 @@ def source_of(given: Any) -> Source:
     raise NoSource(f"source must be either AST or a filepath: an ASTSource, an IRSource or a path, not {given!r}")
 
 
-def source_key(source: Source, options: Options) -> str:
-    """The digest of ``source``, and of the files that it stands in where code made with ``options`` names them: what
-    was compiled from a copy of it elsewhere names that one."""
-    if not options.names_files:
-        return source.hash()
+def files_of(source: Source) -> tuple[str, ...]:
+    """The files that ``source`` stands in, in order: those of its function and of all that this may call."""
     if isinstance(source, IRSource):
-        files = {source.path}
-    else:
-        functions = (source.fn, *source.constants.values())
-        files = {file for function in functions if isinstance(function, JITCallable) for file in function.files}
-    return hashlib.sha256(f"{source.hash()}-{sorted(files)}".encode()).hexdigest()
+        return (source.path,)
+    functions = (source.fn, *source.constants.values())
+    return tuple(
+        sorted({file for function in functions if isinstance(function, JITCallable) for file in function.files})
+    )
+
+
+def placed(source: Source) -> str:
+    """The digest of ``source`` and of where it stands."""
+    return hashlib.sha256(f"{source.hash()}-{files_of(source)}".encode()).hexdigest()
 
 
 def printed(module: Any) -> str:

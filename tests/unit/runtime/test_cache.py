@@ -58,7 +58,7 @@ def test_a_hit_gives_the_same_kernel(fake: Any) -> None:
 
 
 def copy_at(path: Path) -> Any:
-    """A module of two kernels, the second of which calls the first."""
+    """A module of kernels, the second of which calls the first."""
     path.parent.mkdir()
     path.write_text(
         textwrap.dedent("""
@@ -73,6 +73,10 @@ def copy_at(path: Path) -> Any:
         @tritonx.jit
         def kernel(x):
             checked(x)
+
+        @tritonx.jit
+        def plain(x):
+            tl.store(x, 1)
         """)
     )
     spec = importlib.util.spec_from_file_location("copied", path)
@@ -98,6 +102,8 @@ def test_code_that_names_files_names_its_own(tmp_path: Path, target: str, option
 
     assert named(one) == [True, False] and named(two) == [False, True]
     assert made(one).hash == made(two).hash
+    plain = [compile(ASTSource(m.plain, {"x": "*i32"}), target, options) for m in (one, two)]
+    assert (plain[0].hash == plain[1].hash) == ("line_info" not in options)  # what asserts nothing names no file
     one.checked = two.checked  # what is called stands there
     one.kernel.hash = None
     assert named(one)[1]

@@ -53,7 +53,7 @@ class AmdOptions(GpuOptions):
 
     @property
     def names_files(self) -> bool:
-        return self.debug or self.line_info
+        return self.line_info
 
 
 SCHEDULE_HINTS = ("none", "attention", "memory-bound-attention")

@@ -78,9 +78,9 @@ class Options:
 
     @property
     def names_files(self) -> bool:
-        """Whether the code says in which files its source stands, so that a copy of the source elsewhere is another
-        compile: messages of ``device_assert`` do, and a backend's lines of the source."""
-        return self.debug
+        """Whether the code says in which files its source stands, as lines of the source do, so that a copy of the
+        source elsewhere is another compile. Kernels with a ``device_assert`` that is checked are known anyway."""
+        return False
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """The least M, N and K of ``tl.dot`` for operands of these widths."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, IntegerType, ModuleOp, Signedness
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -25,14 +25,17 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import set_type
-from tritonx.ir.types import bit_width, encoding_of, shape_of, type_as, type_of, with_encoding
+from tritonx.ir.types import bit_width, encoding_of, shape_of, tensor, type_as, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import NvmmaSharedEncoding
 from tritonx.layouts.infer import inverse_permutation
 from tritonx.layouts.shared import transposed_memory
+from tritonx.transforms.tile.copied_descriptors import combines_bits
 
 WIDTHS = 128, 64, 32
 """Bytes over which rows can be swizzled."""
+
+UI64 = IntegerType(64, Signedness.UNSIGNED)
 
 ROWS = 8
 """That a swizzle goes over."""
@@ -44,7 +47,8 @@ class EncodeDescriptors(ModulePass):
 
     Every `!tt.tensordesc` that has none, a parameter of a function or made there, gets an encoding of its block: that
     of the first `ttg.local_alloc` of a loaded block for a matrix unit, else rows swizzled over as many bytes as they
-    have. Where threads alone read what a `ttg.local_alloc` stores of a loaded block, it lies as the block does, if
+    have. Signed 64-bit numbers of which bits are combined are unsigned ones from here on: on those the copy engine can.
+    Where threads alone read what a `ttg.local_alloc` stores of a loaded block, it lies as the block does, if
     transposed views of it then have an encoding."""
 
     name = "encode-descriptors"
@@ -59,7 +63,8 @@ class EncodeDescriptors(ModulePass):
                 type_ = type_of(descriptor)
                 if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is None:
                     encoding = attribute_of(_wanted(descriptor) or swizzled(type_))
-                    set_type(descriptor, TensorDescType(with_encoding(type_.block_type, encoding)))
+                    element = UI64 if combines_bits(descriptor) else type_.element_type
+                    set_type(descriptor, TensorDescType(tensor(element, type_.shape, encoding)))
                     _store_as_copied(descriptor)
             inputs = [type_of(argument) for argument in entry.args]
             outputs = function.function_type.outputs.data

@@ -39,13 +39,13 @@ from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.descriptor import check_reduction
-from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
+from tritonx.dialects.tile.enums import OF_BITS, CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import check_global
 from tritonx.dialects.tile.types import PointerType, TensorDescType
 from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
-from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
+from tritonx.ir.types import bit_width, is_integer, is_tensor, is_unsigned, shape_of
 
 WRITTEN_PIECE = 16
 """Bytes of global memory of which the accelerator writes all or none. A row that ends within a piece is read to its
@@ -145,7 +145,8 @@ class AsyncTMACopyLocalToGlobalOp(IRDLOperation):
 
 @define
 class AsyncTMAReduceOp(IRDLOperation):
-    """Combines the block at `coord` with shared memory."""
+    """Combines the block at `coord` with shared memory. Bits of 64-bit numbers are combined of unsigned ones only: on
+    signed ones that is an illegal instruction."""
 
     name = "ttng.async_tma_reduce"
     kind = enum_prop(DescriptorReduceKind)
@@ -159,6 +160,10 @@ class AsyncTMAReduceOp(IRDLOperation):
     def verify_(self) -> None:
         check_block(self.desc.type, self.src.type, len(self.coord))
         check_reduction(self.kind.value.data, self.desc.type)
+        assert isinstance(self.desc.type, TensorDescType)
+        kind, element = DescriptorReduceKind(self.kind.value.data), self.desc.type.element_type
+        if kind in OF_BITS and bit_width(element) == 64 and not is_unsigned(element):
+            raise VerifyException(f"{kind.name.lower()} of 64-bit numbers needs unsigned ones, got {self.desc.type}")
 
 
 @define

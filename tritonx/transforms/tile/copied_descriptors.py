@@ -3,7 +3,8 @@
 Such a unit moves pieces of 16 bytes. A block that begins within one ends the kernel (an illegal instruction), so the
 unit only gets blocks that are known to begin with a piece. It reads a tensor exactly, but what it writes are whole
 pieces: where a row ends within one, the rest is overwritten, which belongs to somebody else. So what is written is only
-the unit's where rows are known to end with a piece."""
+the unit's where rows are known to end with a piece. Of signed 64-bit numbers it takes the smaller and the larger, of
+unsigned ones it also combines the bits (of signed ones: an illegal instruction): through a descriptor, either one."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import loop_around, repeats
 from tritonx.dialects.tile.descriptor import PARTIAL_END, dropped_dims
-from tritonx.dialects.tile.enums import PaddingOption
-from tritonx.ir.types import bit_width, shape_of, type_as
+from tritonx.dialects.tile.enums import OF_BITS, DescriptorReduceKind, PaddingOption
+from tritonx.ir.types import bit_width, is_integer, is_unsigned, shape_of, type_as
 from tritonx.ir.walk import ops_in
 
 ALIGNMENT = 16
@@ -51,6 +52,7 @@ def _parameters(function: tile.FuncOp, facts: Callable[[], AxisFacts]) -> list[S
         if isinstance(argument.type, tile.TensorDescType)
         and _moves_blocks(argument)
         and not (PARTIAL_END in own.data and any(map(_is_write, argument.uses)))
+        and not (combines_bits(argument) and _orders(argument))
         and all(_begins_with_a_piece(use, facts()) for use in argument.uses)
     ]
 
@@ -58,6 +60,8 @@ def _parameters(function: tile.FuncOp, facts: Callable[[], AxisFacts]) -> list[S
 def _is_taken(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool:
     """Whether the unit takes a descriptor that a kernel makes; from now on that has only uses that the unit can do."""
     if _is_in_innermost_loop(op) or _is_padded_with_byte_nans(op) or not _is_aligned(op, facts()):
+        return False
+    if combines_bits(op.result) and _orders(op.result):
         return False
     uses, whole = list(op.result.uses), _ends_with_a_piece(op, facts())
     left = [use for use in uses if (_is_write(use) and not whole) or not _begins_with_a_piece(use, facts())]
@@ -71,6 +75,23 @@ def _is_taken(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool
     for use in left:
         use.operation.operands[use.index] = other.result
     return True
+
+
+def combines_bits(descriptor: SSAValue) -> bool:
+    """Whether bits of signed 64-bit numbers are combined through the descriptor."""
+    element = type_as(descriptor, tile.TensorDescType).element_type
+    signed = is_integer(element) and not is_unsigned(element) and bit_width(element) == 64
+    return signed and any(_reduces(use, OF_BITS) for use in descriptor.uses)
+
+
+def _orders(descriptor: SSAValue) -> bool:
+    ordering = frozenset({DescriptorReduceKind.MIN, DescriptorReduceKind.MAX})
+    return any(_reduces(use, ordering) for use in descriptor.uses)
+
+
+def _reduces(use: Use, kinds: frozenset[DescriptorReduceKind]) -> bool:
+    op = use.operation
+    return isinstance(op, tile.DescriptorReduceOp) and DescriptorReduceKind(op.kind.value.data) in kinds
 
 
 def _is_in_innermost_loop(op: Operation) -> bool:

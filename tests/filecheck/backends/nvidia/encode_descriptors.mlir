@@ -63,4 +63,17 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     ttg.local_dealloc %n : !ttg.memdesc<64x64xf16, #words, #smem>
     tt.return %r : tensor<64x64xf16, #rows>
   }
+
+  // Bits of 64-bit numbers are combined of unsigned ones; smaller and larger go by the sign.
+  // CHECK-LABEL: @combined
+  // CHECK-SAME: %bits: !tt.tensordesc<tensor<8x16xui64, #{{[a-z0-9]+}}>>
+  // CHECK-SAME: %ordered: !tt.tensordesc<tensor<8x16xsi64, #{{[a-z0-9]+}}>>
+  // CHECK-SAME: %words: !tt.tensordesc<tensor<8x16xsi32, #{{[a-z0-9]+}}>>
+  // CHECK: tt.descriptor_reduce or, %bits[%i, %i], %x : !tt.tensordesc<tensor<8x16xui64, #{{[a-z0-9]+}}>>
+  tt.func public @combined(%bits: !tt.tensordesc<tensor<8x16xsi64>>, %ordered: !tt.tensordesc<tensor<8x16xsi64>>, %words: !tt.tensordesc<tensor<8x16xsi32>>, %i: i32, %x: tensor<8x16xi64, #rows>, %y: tensor<8x16xi32, #rows>) {
+    tt.descriptor_reduce or, %bits[%i, %i], %x : !tt.tensordesc<tensor<8x16xsi64>>, tensor<8x16xi64, #rows>
+    tt.descriptor_reduce max, %ordered[%i, %i], %x : !tt.tensordesc<tensor<8x16xsi64>>, tensor<8x16xi64, #rows>
+    tt.descriptor_reduce xor, %words[%i, %i], %y : !tt.tensordesc<tensor<8x16xsi32>>, tensor<8x16xi32, #rows>
+    tt.return
+  }
 }

@@ -130,6 +130,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 
 // -----
 
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 64}>
+#smem = #ttg.shared_memory
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%d: !tt.tensordesc<tensor<128x16xsi64, #nv>>, %m: !ttg.memdesc<128x16xi64, #nv, #smem, mutable>, %n: i32) {
+    // expected-error@+1 {{xor of 64-bit numbers needs unsigned ones, got !tt.tensordesc<tensor<128x16xsi64, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 64}>>>}}
+    ttng.async_tma_reduce xor, %d[%n, %n] %m : !tt.tensordesc<tensor<128x16xsi64, #nv>>, !ttg.memdesc<128x16xi64, #nv, #smem, mutable>
+    tt.return
+  }
+}
+
+// -----
+
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
   tt.func @f() {
     // expected-error@+1 {{blockM must be 64 or 128, got 96}}

@@ -142,3 +142,27 @@ tt.func public @begins(%within: !tt.tensordesc<tensor<8x16xf16>>, %with: !tt.ten
   %f = tt.descriptor_load %d[%i, %k] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
   tt.return %a, %b, %e, %f : tensor<8x16xf16>, tensor<8x16xf16>, tensor<8x16xf16>, tensor<8x16xf16>
 }
+
+// Signed 64-bit numbers that are ordered and whose bits are combined through one descriptor are not the unit's.
+// CHECK-LABEL: @both_ways
+// CHECK-SAME: %words: !tt.tensordesc<tensor<8x16xsi32>>
+// CHECK-NOT: tt.make_tensor_descriptor
+// CHECK: tt.atomic_rmw or
+// CHECK: tt.atomic_rmw max
+// CHECK: tt.descriptor_reduce or, %words
+// CHECK: tt.descriptor_reduce max, %words
+// CHECK: tt.atomic_rmw xor
+// CHECK: tt.atomic_rmw min
+// CHECK: tt.return
+tt.func public @both_ways(%given: !tt.tensordesc<tensor<8x16xsi64>>, %words: !tt.tensordesc<tensor<8x16xsi32>>, %p: !tt.ptr<i64> {tt.divisibility = 16 : i32}, %h: i32, %w: i32 {tt.divisibility = 16 : i32}, %s: i64 {tt.divisibility = 8 : i32}, %x: tensor<8x16xi64>, %y: tensor<8x16xi32>) {
+  %one = arith.constant 1 : i64
+  %c0 = arith.constant 0 : i32
+  %made = tt.make_tensor_descriptor %p, [%h, %w], [%s, %one] : <i64>, <tensor<8x16xsi64>>
+  tt.descriptor_reduce or, %given[%c0, %c0], %x : !tt.tensordesc<tensor<8x16xsi64>>, tensor<8x16xi64>
+  tt.descriptor_reduce max, %given[%c0, %c0], %x : !tt.tensordesc<tensor<8x16xsi64>>, tensor<8x16xi64>
+  tt.descriptor_reduce or, %words[%c0, %c0], %y : !tt.tensordesc<tensor<8x16xsi32>>, tensor<8x16xi32>
+  tt.descriptor_reduce max, %words[%c0, %c0], %y : !tt.tensordesc<tensor<8x16xsi32>>, tensor<8x16xi32>
+  tt.descriptor_reduce xor, %made[%c0, %c0], %x : !tt.tensordesc<tensor<8x16xsi64>>, tensor<8x16xi64>
+  tt.descriptor_reduce min, %made[%c0, %c0], %x : !tt.tensordesc<tensor<8x16xsi64>>, tensor<8x16xi64>
+  tt.return
+}

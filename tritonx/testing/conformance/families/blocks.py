@@ -122,9 +122,10 @@ def cases(cover: Cover) -> Iterator[Case]:
     for shape, tile, dtype in (((64, 64), (32, 32), "fp32"), ((50, 72), (16, 64), "fp16")):
         name = f"blocks/descriptor-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}"
         yield Case(name, descriptor_kernel, _copied(dtype, shape, tile))
-    kinds = [(kind, dtype) for dtype in ("fp16", "bf16") for kind in ("max", "min", "add")]
-    kinds += [("max", "int32"), ("min", "uint64"), ("add", "fp32")]
-    kinds += [("and", "uint32"), ("or", "int64"), ("xor", "int32")]
+    kinds = [("add", dtype) for dtype in ("fp16", "bf16", "fp32", "int32", "uint32", "uint64")]
+    words = "int32", "uint32", "int64", "uint64"
+    kinds += [(kind, dtype) for kind in ("max", "min") for dtype in ("fp16", "bf16", *words)]
+    kinds += [(kind, dtype) for kind in ("and", "or", "xor") for dtype in words]
     for (kind, dtype), (shape, tile), warps in cover.zipped(kinds, shapes, (4, 1, 8)):
         name = f"atomic/blocks-{kind}-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}-w{warps}"
         yield Case(name, reduce_kernel, reduced(kind, dtype, shape, tile), {"num_warps": warps})
