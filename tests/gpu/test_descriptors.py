@@ -134,20 +134,26 @@ def test_products_of_batches(made: bool, draw: int) -> None:
         np.testing.assert_array_equal(o.numpy(), exact.astype(np.float32), what)
 
 
-@pytest.mark.parametrize("draw", range(12))
-def test_moved_blocks(draw: int) -> None:
-    random, rng = Random(SEED + draw), np.random.default_rng(SEED + draw)
-    rank = random.randint(1, 5)
-    kind, dtype = random.choice(
-        [("store", np.float16), ("store", ml_dtypes.bfloat16), ("store", np.float32), ("store", np.int8),
-         ("add", np.float32), ("add", np.int32), ("max", np.int32), ("max", np.uint32), ("xor", np.int32)]
-    )  # fmt: skip
+WORDS = "int32", "uint32", "int64", "uint64"
+MOVED = {
+    "store": ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "uint16", *WORDS),
+    "add": ("float16", "bfloat16", "float32", "int32", "uint32", "uint64"),
+    "max": ("float16", "bfloat16", *WORDS),
+    "xor": WORDS,
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in MOVED.items() for name in names])
+def test_moved_blocks(kind: str, name: str) -> None:
+    random, rng = Random(f"moved {SEED} {kind} {name}"), np.random.default_rng(SEED)
+    rank, dtype = random.randint(1, 5), np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
     block = [random.choice((2, 4, 8)) for _ in range(rank - 1)] + [random.choice((16, 32, 64))]
     while prod(block) > MOST:
         block[block.index(max(block[:-1]))] //= 2
     shape = [extent * (3 if d == 0 else 1) - (d < rank - 1 and random.choice((0, 1))) for d, extent in enumerate(block)]
     shape[-1] = block[-1] * (3 if rank == 1 else 1)
-    x, y = (rng.integers(0, 9, shape).astype(dtype) for _ in range(2))
+    least, most = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-9, 9)
+    x, y = (rng.integers(least, most, shape, dtype if dtype.kind in "iu" else int).astype(dtype) for _ in range(2))
     match kind:
         case "store":
             expected = x + x
