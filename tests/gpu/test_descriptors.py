@@ -30,6 +30,7 @@ from tests.unit.backends.nvidia.test_block_copies import (
 )
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
+from tritonx.testing.conformance.families.blocks import COMBINE, combine
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -184,29 +185,12 @@ def combined_twice(
         target = tl.make_tensor_descriptor(y, [rows, columns], [columns, 1], [M, N])
     else:
         target = given
-    for KIND in tl.static_range(2):
-        if (FIRST, SECOND)[KIND] == "add":
-            target.atomic_add([row, column], tile)
-        elif (FIRST, SECOND)[KIND] == "min":
-            target.atomic_min([row, column], tile)
-        elif (FIRST, SECOND)[KIND] == "max":
-            target.atomic_max([row, column], tile)
-        elif (FIRST, SECOND)[KIND] == "and":
-            target.atomic_and([row, column], tile)
-        elif (FIRST, SECOND)[KIND] == "or":
-            target.atomic_or([row, column], tile)
-        else:
-            target.atomic_xor([row, column], tile)
-
-
-COMBINE = {
-    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}  # fmt: skip
+    combine(target, row, column, tile, FIRST)
+    combine(target, row, column, tile, SECOND)
 
 
 @pytest.mark.parametrize("made", [False, True])
-@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("dtype", WORDS)
 def test_combined_in_two_ways(dtype: str, made: bool) -> None:
     """Any two ways of combining integers, but that signed 64-bit numbers have no sum (there is none in Triton)."""
     random, rng = Random(f"two ways {SEED} {dtype} {made}"), np.random.default_rng(SEED)

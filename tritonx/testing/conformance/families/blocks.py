@@ -46,13 +46,7 @@ def descriptor_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.cons
 
 
 @tritonx.jit
-def reduce_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.constexpr, KIND: tl.constexpr):
-    """The programs along the last axis of the grid share a block."""
-    m, n = tl.program_id(0) * M, tl.program_id(1) * N
-    at_m, at_n = (m + tl.arange(0, M))[:, None], (n + tl.arange(0, N))[None, :]
-    start = x_ptr + tl.program_id(2) * rows * columns
-    x = tl.load(start + at_m * columns + at_n, mask=(at_m < rows) & (at_n < columns))
-    target = tl.make_tensor_descriptor(out_ptr, [rows, columns], [columns, 1], [M, N])
+def combine(target, m, n, x, KIND: tl.constexpr):
     if KIND == "add":
         target.atomic_add([m, n], x)
     elif KIND == "max":
@@ -67,7 +61,18 @@ def reduce_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.constexp
         target.atomic_xor([m, n], x)
 
 
-_REDUCE = {
+@tritonx.jit
+def reduce_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.constexpr, KIND: tl.constexpr):
+    """The programs along the last axis of the grid share a block."""
+    m, n = tl.program_id(0) * M, tl.program_id(1) * N
+    at_m, at_n = (m + tl.arange(0, M))[:, None], (n + tl.arange(0, N))[None, :]
+    start = x_ptr + tl.program_id(2) * rows * columns
+    x = tl.load(start + at_m * columns + at_n, mask=(at_m < rows) & (at_n < columns))
+    target = tl.make_tensor_descriptor(out_ptr, [rows, columns], [columns, 1], [M, N])
+    combine(target, m, n, x, KIND)
+
+
+COMBINE = {
     "add": np.add, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }  # fmt: skip
@@ -87,7 +92,7 @@ def reduced(kind: str, dtype: str, shape: tuple[int, int], tile: tuple[int, int]
     def make(rng: np.random.Generator) -> Trial:
         every = drawn(rng)
         exact = every.astype(np.float64) if dtype in FLOATS else every
-        expected = _REDUCE[kind].reduce(exact, axis=0).astype(every.dtype)
+        expected = COMBINE[kind].reduce(exact, axis=0).astype(every.dtype)
         grid = (ceil_div(shape[0], tile[0]), ceil_div(shape[1], tile[1]), PROGRAMS)
         output = Output.of(expected, initial=every[0])
         return Trial((every[1:].copy(), output, *shape), {"M": tile[0], "N": tile[1], "KIND": kind}, grid)
