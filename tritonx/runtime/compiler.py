@@ -370,8 +370,10 @@ class Compile:
             )
 
     def _names_files(self, made: Made) -> bool:
-        """Whether the code says in which files its source stands, as messages of assertions do."""
-        return self.options.names_files or any("tt.assert" in text for text in made.asm.values() if type(text) is str)
+        """Whether the code says in which files its source stands, as messages of assertions do. The first stage still
+        has those as ops."""
+        first = next(iter(made.asm.values()))
+        return self.options.names_files or (isinstance(first, str) and "tt.assert" in first)
 
     def _metadata(self, made: Made) -> dict[str, Any]:
         return {

@@ -88,8 +88,10 @@ def test_the_metadata_have_the_options(calls: list[Any]) -> None:
         runs[(1,)](np.zeros(1, np.int32), num_warps=8, num_stages=2)
         calls[-1][1].get()
     compiled, by_lines = (metadata._asdict() for metadata in seen)
-    code = {"hash", "stages", "binary_stages", "source_files", "triton_version", "written", "assertions", "num_threads"}
-    code.add("foreign")
+    code = {
+        "hash", "stages", "binary_stages", "source_files", "triton_version", "written", "assertions", "num_threads",
+        "foreign",
+    }  # fmt: skip
     assert {k: v for k, v in compiled.items() if k not in code} == {k: v for k, v in by_lines.items() if k not in code}
 
 

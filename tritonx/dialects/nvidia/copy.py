@@ -38,14 +38,15 @@ from tritonx.dialects.effects import (
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
+from tritonx.dialects.tile.atomic import combines_signed_bits
 from tritonx.dialects.tile.descriptor import check_reduction
-from tritonx.dialects.tile.enums import OF_BITS, CacheModifier, DescriptorReduceKind, EvictionPolicy
+from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import check_global
 from tritonx.dialects.tile.types import PointerType, TensorDescType
 from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
-from tritonx.ir.types import bit_width, is_integer, is_tensor, is_unsigned, shape_of
+from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
 
 WRITTEN_PIECE = 16
 """Bytes of global memory of which the accelerator writes all or none. A row that ends within a piece is read to its
@@ -161,8 +162,8 @@ class AsyncTMAReduceOp(IRDLOperation):
         check_block(self.desc.type, self.src.type, len(self.coord))
         check_reduction(self.kind.value.data, self.desc.type)
         assert isinstance(self.desc.type, TensorDescType)
-        kind, element = DescriptorReduceKind(self.kind.value.data), self.desc.type.element_type
-        if kind in OF_BITS and bit_width(element) == 64 and not is_unsigned(element):
+        kind = DescriptorReduceKind(self.kind.value.data)
+        if combines_signed_bits(kind, self.desc.type.element_type):
             raise VerifyException(f"{kind.name.lower()} of 64-bit numbers needs unsigned ones, got {self.desc.type}")
 
 

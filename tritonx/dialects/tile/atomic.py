@@ -15,7 +15,7 @@ from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
 from tritonx.ir.properties import integer_property
-from tritonx.ir.types import bit_width, element_type, is_float, is_integer
+from tritonx.ir.types import bit_width, element_type, is_float, is_integer, is_unsigned
 
 
 def atomic_effects(op: Operation) -> EffectList:
@@ -57,6 +57,13 @@ def reduces(kind: DescriptorReduceKind, element: Attribute) -> bool:
             return is_integer(element) and bit_width(element) == 32
         case _:
             return works_on(RMWOp[kind.name], element)
+
+
+def combines_signed_bits(kind: DescriptorReduceKind, element: Attribute) -> bool:
+    """Whether bits of signed 64-bit numbers are combined. Copies of blocks do so with unsigned ones only: on signed
+    ones that is an illegal instruction (H200)."""
+    of_bits = kind in (DescriptorReduceKind.AND, DescriptorReduceKind.OR, DescriptorReduceKind.XOR)
+    return of_bits and is_integer(element) and not is_unsigned(element) and bit_width(element) == 64
 
 
 @define

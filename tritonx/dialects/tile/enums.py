@@ -161,7 +161,3 @@ class DescriptorReduceKind(IntEnum):
     AND = 6
     OR = 7
     XOR = 8
-
-
-OF_BITS = frozenset({DescriptorReduceKind.AND, DescriptorReduceKind.OR, DescriptorReduceKind.XOR})
-"""Those that combine bits and do not ask for numbers."""

@@ -65,11 +65,11 @@ class BufferValues(ModulePass):
     stage becomes a `ttg.async_copy_global_to_local` to a slot of a buffer in front of the loop, a `tt.descriptor_load`
     a `ttng.async_tma_copy_global_to_local`, if the buffer has the encoding of the descriptor's blocks. One that is
     computed with in a later stage does too, where there is a product, and is read by a `ttg.local_load`. The
-    `ttg.local_alloc` of a computed operand of products that only add up becomes a `ttg.local_store` to a slot.
-    `expand-pipeline` then runs the schedule. So does any other whose last reader runs behind where the next one is
-    stored. Without `copies` a tile whose `ttg.local_alloc` runs in an earlier stage
-    than the readers is stored to the slot there, by a `ttg.local_store`; others for products are copied where copies of
-    one of `lane_bytes` bytes a lane can (`order-copies`), and nothing else is.
+    `ttg.local_alloc` of a computed operand of products that only add up becomes a `ttg.local_store` to a slot, and so
+    does any other whose last reader runs behind where the next one is stored. `expand-pipeline` then runs the schedule.
+    Without `copies` a tile whose `ttg.local_alloc` runs in an earlier stage than the readers is stored to the slot
+    there, by a `ttg.local_store`; others for products are copied where copies of one of `lane_bytes` bytes a lane can
+    (`order-copies`), and nothing else is.
 
     Loads that the copies cannot do (other widths than 4, 8 or 16 bytes, a value for masked-off elements that is not
     zero) stay, and what they load goes round in registers. As many stages are kept as have room in the `shared_memory`

@@ -122,9 +122,8 @@ def _stored(schedule: LoopSchedule, alloc: Operation) -> _Stored | None:
 def stored_tile(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
     """What is computed and stored for products that nothing in the loop waits for: with a slot more, the next one is
     stored while they run."""
-    if (found := _stored(schedule, alloc)) is None or isinstance(
-        found.value.owner, tile.LoadOp | tile.DescriptorLoadOp
-    ):
+    found = _stored(schedule, alloc)
+    if found is None or isinstance(found.value.owner, tile.LoadOp | tile.DescriptorLoadOp):
         return None
     if not all(isinstance(reader, WarpGroupDotOp) for reader in found.readers):
         return None

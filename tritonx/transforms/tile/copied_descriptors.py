@@ -19,9 +19,10 @@ from tritonx.analysis.access_width import pointer_alignment
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import loop_around, repeats
+from tritonx.dialects.tile.atomic import combines_signed_bits
 from tritonx.dialects.tile.descriptor import PARTIAL_END, dropped_dims
-from tritonx.dialects.tile.enums import OF_BITS, DescriptorReduceKind, PaddingOption
-from tritonx.ir.types import bit_width, is_integer, is_unsigned, shape_of, type_as
+from tritonx.dialects.tile.enums import DescriptorReduceKind, PaddingOption
+from tritonx.ir.types import bit_width, shape_of, type_as
 from tritonx.ir.walk import ops_in
 
 ALIGNMENT = 16
@@ -52,16 +53,16 @@ def _parameters(function: tile.FuncOp, facts: Callable[[], AxisFacts]) -> list[S
         if isinstance(argument.type, tile.TensorDescType)
         and _moves_blocks(argument)
         and not (PARTIAL_END in own.data and any(map(_is_write, argument.uses)))
-        and not (combines_bits(argument) and _orders(argument))
+        and not _is_combined_both_ways(argument)
         and all(_begins_with_a_piece(use, facts()) for use in argument.uses)
     ]
 
 
 def _is_taken(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool:
     """Whether the unit takes a descriptor that a kernel makes; from now on that has only uses that the unit can do."""
-    if _is_in_innermost_loop(op) or _is_padded_with_byte_nans(op) or not _is_aligned(op, facts()):
+    if _is_in_innermost_loop(op) or _is_padded_with_byte_nans(op) or _is_combined_both_ways(op.result):
         return False
-    if combines_bits(op.result) and _orders(op.result):
+    if not _is_aligned(op, facts()):
         return False
     uses, whole = list(op.result.uses), _ends_with_a_piece(op, facts())
     left = [use for use in uses if (_is_write(use) and not whole) or not _begins_with_a_piece(use, facts())]
@@ -80,18 +81,19 @@ def _is_taken(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool
 def combines_bits(descriptor: SSAValue) -> bool:
     """Whether bits of signed 64-bit numbers are combined through the descriptor."""
     element = type_as(descriptor, tile.TensorDescType).element_type
-    signed = is_integer(element) and not is_unsigned(element) and bit_width(element) == 64
-    return signed and any(_reduces(use, OF_BITS) for use in descriptor.uses)
+    return any(combines_signed_bits(kind, element) for kind in _ways(descriptor))
 
 
-def _orders(descriptor: SSAValue) -> bool:
-    ordering = frozenset({DescriptorReduceKind.MIN, DescriptorReduceKind.MAX})
-    return any(_reduces(use, ordering) for use in descriptor.uses)
+def _is_combined_both_ways(descriptor: SSAValue) -> bool:
+    """Whether signed 64-bit numbers are ordered as well as their bits combined."""
+    ordering = {DescriptorReduceKind.MIN, DescriptorReduceKind.MAX}
+    return combines_bits(descriptor) and not ordering.isdisjoint(_ways(descriptor))
 
 
-def _reduces(use: Use, kinds: frozenset[DescriptorReduceKind]) -> bool:
-    op = use.operation
-    return isinstance(op, tile.DescriptorReduceOp) and DescriptorReduceKind(op.kind.value.data) in kinds
+def _ways(descriptor: SSAValue) -> set[DescriptorReduceKind]:
+    """In which blocks are combined through the descriptor."""
+    users = [use.operation for use in descriptor.uses]
+    return {DescriptorReduceKind(op.kind.value.data) for op in users if isinstance(op, tile.DescriptorReduceOp)}
 
 
 def _is_in_innermost_loop(op: Operation) -> bool:
