@@ -30,6 +30,9 @@ from suites.suite import SUITES, Suite
 LEAST = 0.2
 """The share of the device's memory that each worker may take: few tests at a time need much."""
 
+TIMED = 6
+"""How many tests of a file are timed with one peer before it is the other's turn."""
+
 AGAIN = 0.12
 """The share of the time for repeating what differs."""
 
@@ -129,18 +132,21 @@ class Run:
             self.all_at_once({p: Schedule.of([*requests, *requests]) for p in self.peers}, until)
 
     def timed(self, until: float) -> None:
-        """Kernel times of tests that pass with all, a file after the other and a peer after the other."""
+        """Kernel times of tests that pass with all, a file after the other and a peer after the other: a few of every
+        file, then the next few."""
         by_file: dict[str, list[str]] = {}
         for test, runs in self.results.items():
             if all(p in runs and state(runs[p][0]) == "passed" for p in self.peers):
                 if max(runs[p][0].get("seconds", 0) for p in self.peers) < 20:
                     by_file.setdefault(test.split("::")[0], []).append(test)
         processes = {p: self.process(p, 99, timed=True) for p in self.peers}
-        for file, ids in by_file.items():
-            for process in processes.values():
-                if time.monotonic() < until:
-                    request = {"file": file, "ids": ids[:6], "seed": self.options.seed, "timed": True}
-                    self.ask(process, request, Schedule([], 0), until)
+        most = max(map(len, by_file.values()), default=0)
+        for first in range(0, most, TIMED):
+            for file, ids in by_file.items():
+                request = {"file": file, "ids": ids[first : first + TIMED], "seed": self.options.seed, "timed": True}
+                for process in processes.values():
+                    if request["ids"] and time.monotonic() < until:
+                        self.ask(process, request, Schedule([], 0), until)
         for process in processes.values():
             process.stop()
 

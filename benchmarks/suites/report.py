@@ -56,6 +56,25 @@ def counts(results: Results, peers: list[str]) -> list[str]:
     return lines
 
 
+def timed_with_all(runs: dict[str, list[dict[str, Any]]], peers: list[str]) -> bool:
+    """Whether every peer's last run of a test took the kernels' times, and passed."""
+    return all(p in runs and "kernel_us" in runs[p][-1] and state(runs[p][-1]) == "passed" for p in peers)
+
+
+def slower_kernels(results: Results, peers: list[str]) -> list[str]:
+    """Lines: the kernels, over all tests that both were timed in, that take most more than with the last peer."""
+    times: dict[str, list[float]] = {}
+    for runs in results.values():
+        if not timed_with_all(runs, peers):
+            continue
+        for n, p in enumerate(peers):
+            for kernel, us in runs[p][-1]["kernel_times"].items():
+                times.setdefault(kernel, [0.0] * len(peers))[n] += us
+    longest = sorted(times.items(), key=lambda item: item[1][0] - item[1][-1], reverse=True)
+    chosen = longest if len(longest) <= 24 else [*longest[:16], *longest[-8:]]
+    return [_row("", peers), *(_row("", [f"{v:.1f}" for v in values]) + "     " + name for name, values in chosen)]
+
+
 def table(results: Results, peers: list[str], seconds: float) -> str:
     """Counts, times and the tests that differ."""
     both = ran_with_all(results, peers)
@@ -64,7 +83,7 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
     same = [t for t in both if all(state(results[t][p][0]) == "passed" for p in peers)]
     lines += ["", f"of the {len(same)} that pass with both:"]
     for field, name in MEASURED.items():
-        timed = [t for t in same if all(field in results[t][p][-1] for p in peers)]
+        timed = [t for t in same if timed_with_all(results[t], peers)]
         if field not in ("kernel_us", "launches"):
             values = [sum(results[t][p][0].get(field, 0) for t in same) for p in peers]
         elif timed:
@@ -74,6 +93,7 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
         ratio = f"{values[0] / values[1]:.3f}" if len(values) == 2 and values[1] else ""
         of = f" of {len(timed)} tests" if field in ("kernel_us", "launches") else ""
         lines.append(_row(name, [f"{v:.1f}" for v in values]) + f"     {ratio}{of}")
+    lines += ["", "kernels whose times differ most, µs:", *slower_kernels(results, peers)]
     lines += ["", "differing:"]
     for test in differing(results, peers):
         runs = results[test]

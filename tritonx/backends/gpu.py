@@ -124,6 +124,7 @@ if TYPE_CHECKING:
     from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads as FuseOperandLoads
     from tritonx.transforms.gpu.insert_barriers import InsertBarriers as InsertBarriers
     from tritonx.transforms.gpu.make_room import MakeRoom as MakeRoom
+    from tritonx.transforms.gpu.reduce_together import ReduceTogether as ReduceTogether
     from tritonx.transforms.gpu.share_barriers import ShareBarriers as ShareBarriers
     from tritonx.transforms.gpu.split_dots import SplitDots as SplitDots
     from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands as StageDotOperands
@@ -193,6 +194,7 @@ HOMES = {
     "tritonx.transforms.gpu.fuse_operand_loads": "FuseOperandLoads",
     "tritonx.transforms.gpu.insert_barriers": "InsertBarriers",
     "tritonx.transforms.gpu.make_room": "MakeRoom",
+    "tritonx.transforms.gpu.reduce_together": "ReduceTogether",
     "tritonx.transforms.gpu.share_barriers": "ShareBarriers",
     "tritonx.transforms.gpu.split_dots": "SplitDots",
     "tritonx.transforms.gpu.stage_dot_operands": "StageDotOperands",

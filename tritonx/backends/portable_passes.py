@@ -15,6 +15,7 @@ from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.make_room import MakeRoom
+from tritonx.transforms.gpu.reduce_together import ReduceTogether
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
@@ -87,6 +88,7 @@ def memory_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
     """
     return (
         WidenFloat8(),
+        ReduceTogether(),
         ShareBarriers(gpu.shared_memory),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),

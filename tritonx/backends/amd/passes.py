@@ -24,6 +24,7 @@ from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.order_copies import OrderCopies
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.reduce_together import ReduceTogether
 from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
@@ -99,6 +100,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([UseBufferAccesses()] if buffers else []),
         DeadCodeElimination(),
         WidenFloat8(),
+        ReduceTogether(),
         ShareBarriers(gpu.shared_memory),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),

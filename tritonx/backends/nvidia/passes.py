@@ -40,6 +40,7 @@ from tritonx.transforms.gpu.map_at_launch import MapAtLaunch
 from tritonx.transforms.gpu.multiply_in_parts import MultiplyInParts
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.recompute_offsets import RecomputeOffsets
+from tritonx.transforms.gpu.reduce_together import ReduceTogether
 from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
@@ -131,12 +132,12 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """What any `ttg`, ours or a file's, needs before emission: ops that a chip has, offsets in shared memory and
     barriers. From 7.5 on there are matrix loads, from 9.0 on matrix stores and the asynchronous proxy."""
     gpu, recent = gpu_target(target, options), int(target.arch) >= 90
+    most = options.maxnreg if isinstance(options, NvidiaOptions) else None
     return (
-        AllocateWarpGroups(
-            capability(target).registers, limit=options.maxnreg if isinstance(options, NvidiaOptions) else None
-        ),
+        AllocateWarpGroups(capability(target).registers, limit=most),
         BranchSelects(),
         WidenFloat8(),
+        ReduceTogether(),
         ShareBarriers(gpu.shared_memory, matrix_loads=True, matrix_stores=recent),
         ConvertByMatrices(loads=True, stores=recent),
         MakeRoom(gpu.shared_memory),

@@ -12,7 +12,8 @@ where "along" and "beside" are the bits of the warp's or lane's number that do o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 from xdsl.ir import Operation
 
@@ -41,6 +42,11 @@ class Exchange:
     def along(self) -> int:
         """How many warps there are along the axis."""
         return 1 << len(self.axis.warps)
+
+    def split(self, counts: Iterable[int]) -> list[Exchange]:
+        """As exchanges of so many values each, in order."""
+        ends = list(accumulate(counts, initial=0))
+        return [replace(self, areas=self.areas[a:b], values=self.values[a:b]) for a, b in pairwise(ends)]
 
     def of_all_warps(self, f: FunctionEmitter) -> list[list[Tile]]:
         """The values of each warp along the axis, in order of their coordinate."""

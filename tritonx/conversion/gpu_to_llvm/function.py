@@ -5,7 +5,7 @@ who run the lines (``threads``), the block that they run first, so that it is co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -293,7 +293,11 @@ class FunctionEmitter(Writer):
 
     def ops(self, block: Block) -> None:
         """Emit the ops of ``block`` up to and without its terminator's effect on control flow."""
-        for op in block.ops:
+        self.sequence(block.ops)
+
+    def sequence(self, ops: Iterable[Operation]) -> None:
+        """Emit ops one after another."""
+        for op in ops:
             if self.left.takes(op):
                 continue
             if self.left.holds(op):

@@ -14,9 +14,19 @@ POLYNOMIALS = frozenset(F32)
 """The names it knows, with the argument counts of ``F32``."""
 
 
+TOGETHER = 2
+"""Elements whose function is computed before the next ones are begun. What is between takes registers for so many, and
+the assembler overlaps neighbours where it has some to spare: Jensen-Shannon divergences of rows of 2048, 16 elements a
+thread, take 80 registers, with all elements at once 152."""
+
+
 def polynomial(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile:
     """The function ``name`` of f32 tiles."""
     function, _ = F32[name]
     n = operands[0].n
-    width = n if n > 1 else 0
-    return Tile.wide("float", n, function(Code(f, width), *(f.wide(t) for t in operands)))
+    width = min(n, TOGETHER)
+    code = Code(f, width if n > 1 else 0)
+    if n == width:
+        return Tile.wide("float", n, function(code, *(f.wide(t) for t in operands)))
+    parts = [function(code, *(f.run(t, first, width) for t in operands)) for first in range(0, n, width)]
+    return Tile.wide("float", n, f.concat("float", parts, width))

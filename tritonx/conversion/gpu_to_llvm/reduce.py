@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
-from tritonx.analysis.combiner import IDEMPOTENT, combiner
+from tritonx.analysis.combiner import IDEMPOTENT, Component, components
 from tritonx.analysis.scratch import bits_along
-from tritonx.conversion.gpu_to_llvm.control import bind, terminator_values
+from tritonx.conversion.gpu_to_llvm.control import bind
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile, lanewise
 from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -30,22 +30,23 @@ from tritonx.layouts import AxisBits, LayoutError
 from tritonx.layouts.dims import LANE
 
 
-def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: list[Tile]) -> list[Tile]:
-    """The combine function of ``region`` on two lists of tiles, element by element.
+def combine_region(f: FunctionEmitter, of: Component, left: list[Tile], right: list[Tile]) -> list[Tile]:
+    """What the component ``of`` a region makes of two lists of tiles, element by element.
 
     A function with control flow of its own is written once for every element, any other once for all.
     """
     n = left[0].n
-    if n > 1 and any(op.regions for op in region.ops):
+    if n > 1 and any(op.regions for op in of.ops):
         columns = [[f.scalars(t) for t in side] for side in (left, right)]
         done: list[list[str]] = []
         for i in range(n):
             one = [[Tile.of(t.elem, [c[i]]) for t, c in zip(left, side, strict=True)] for side in columns]
-            done.append([f.scalars(t)[0] for t in combine_region(f, region, *one)])
+            done.append([f.scalars(t)[0] for t in combine_region(f, of, *one)])
         return [Tile.of(t.elem, list(names)) for t, names in zip(left, zip(*done, strict=True), strict=True)]
-    bind(f, region.args, left + right)
-    f.ops(region)
-    return [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in terminator_values(f, region)]
+    bind(f, of.arguments, left + right)
+    f.sequence(of.ops)
+    results = [f.get(value) for value in of.results]
+    return [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in results]
 
 
 def axis_bits(op: tile.ReduceOp | tile.ScanOp, f: FunctionEmitter) -> AxisBits:
@@ -92,7 +93,7 @@ def fold_runs(f: FunctionEmitter, combine: Combine, values: list[Tile]) -> list[
 
 
 def across_lanes(
-    f: FunctionEmitter, op: tile.ReduceOp, values: list[Tile], lanes: list[int], beside: int
+    f: FunctionEmitter, component: Component, values: list[Tile], lanes: list[int], beside: int
 ) -> list[Tile]:
     """Combine over the bits ``lanes`` of a lane's number, those along the axis; afterwards all those lanes hold the
     result. ``beside`` has the bits that move beside the axis; between all others the values are copies.
@@ -102,27 +103,27 @@ def across_lanes(
     """
     if not lanes:
         return values
-    whole = over_whole_warps(f, op, values, sum(lanes), beside)
+    whole = over_whole_warps(f, component, values, sum(lanes), beside)
     if whole is not None:
         return [whole]
-    machine, region = f.machine, op.combineOp.block
+    machine = f.machine
     if machine.divides_reductions() and values[0].n >= DIVIDED:
         upper = [(mask, f.inst(f"icmp ne i32 {f.inst(f'and i32 {f.threads.lane}, {mask}')}, 0")) for mask in lanes]
         groups = [[part(f, v, first, DIVIDED) for v in values] for first in range(0, values[0].n, DIVIDED)]
-        done = [divided_among_lanes(f, region, group, upper) for group in groups]
+        done = [divided_among_lanes(f, component, group, upper) for group in groups]
         return [joined(f, list(parts)) for parts in zip(*done, strict=True)]
     *moves, last = (machine.across_rows(f) if sum(lanes) == machine.warp_size - 1 else ()) or (None,)
     equal = 0
     for mask in lanes if last is None else [mask for mask in lanes if mask < ROW]:
         if machine.swaps(mask):
             pairs = [move_both(f, v, partial(machine.both, f, mask=mask)) for v in values]
-            values = combine_region(f, region, [low for low, _ in pairs], [high for _, high in pairs])
+            values = combine_region(f, component, [low for low, _ in pairs], [high for _, high in pairs])
         else:
             butterfly = partial(machine.shuffle_xor, f, mask=mask, equal=equal)
-            values = combine_region(f, region, values, [move_tile(f, v, butterfly) for v in values])
+            values = combine_region(f, component, values, [move_tile(f, v, butterfly) for v in values])
         equal |= mask
     for move in moves:
-        values = combine_region(f, region, values, [move_tile(f, v, move) for v in values])
+        values = combine_region(f, component, values, [move_tile(f, v, move) for v in values])
     return values if last is None else [move_tile(f, v, last) for v in values]
 
 
@@ -132,7 +133,7 @@ registers and hardly fewer shuffles, fewer save less than the steps cost."""
 
 
 def divided_among_lanes(
-    f: FunctionEmitter, region: Block, values: list[Tile], lanes: list[tuple[int, str]]
+    f: FunctionEmitter, component: Component, values: list[Tile], lanes: list[tuple[int, str]]
 ) -> list[Tile]:
     """Combine over lanes, of which each computes a share of the results and tells the others. ``lanes`` has the bits of
     a lane's number, each with whether it is set (i1).
@@ -150,7 +151,7 @@ def divided_among_lanes(
             given = [choose(f, bit, low, high) for low, high in halves]
             divided.append((mask, bit))
         butterfly = partial(f.machine.shuffle_xor, f, mask=mask)
-        values = combine_region(f, region, values, [move_tile(f, v, butterfly) for v in given])
+        values = combine_region(f, component, values, [move_tile(f, v, butterfly) for v in given])
     for mask, bit in reversed(divided):
         butterfly = partial(f.machine.shuffle_xor, f, mask=mask)
         others = [move_tile(f, v, butterfly) for v in values]
@@ -186,11 +187,13 @@ ROW = 16
 """Lanes of the rows that ``Machine.across_rows`` speaks of."""
 
 
-def over_whole_warps(f: FunctionEmitter, op: tile.ReduceOp, values: list[Tile], along: int, beside: int) -> Tile | None:
+def over_whole_warps(
+    f: FunctionEmitter, component: Component, values: list[Tile], along: int, beside: int
+) -> Tile | None:
     """The values of a warp whose lanes all move along the axis, or hold copies that do no harm, by the machine's
     instruction for that; None where it has none.
     """
-    how = combiner(op)
+    how = component.combiner
     if how is None or along.bit_count() < 2 or beside:
         return None
     if along != f.machine.warp_size - 1 and how not in IDEMPOTENT:
@@ -206,46 +209,69 @@ def over_whole_warps(f: FunctionEmitter, op: tile.ReduceOp, values: list[Tile], 
 
 
 def reduce(op: tile.ReduceOp, f: FunctionEmitter) -> None:
-    region = op.combineOp.block
     axis = axis_bits(op, f)
-    narrow = narrow_extremum(op, f)
-    values = [f.get(v) for v in op.srcs] if narrow is None else [narrow]
-    combine = partial(combine_region, f, region) if narrow is None else partial(combine_narrow, f, op)
+    parts = components(op)
+    narrow = [narrow_extremum(op, f, c) for c in parts]
+    sources = [
+        [f.get(op.srcs[n]) for n in c.operands] if v is None else [v] for c, v in zip(parts, narrow, strict=True)
+    ]
     columns = f.layout(op.srcs[0].type).columns(LANE)
     beside = sum(1 << bit for bit, column in enumerate(columns) if column and not axis.lane_mask >> bit & 1)
-    done: list[list[Tile]] = []
+    lanes = [1 << bit for bit, _ in axis.lanes]
+    done: list[list[list[Tile]]] = []
     numbers: list[int] = []
-    for registers in parts_of(values[0].n, axis):
-        mine = [select(f, v, registers) for v in values]
-        mine, left = fold_registers(f, combine, mine, inside(axis, registers))
-        if narrow is not None:
-            mine = [convert_tile(f, "fpext", v, "float") for v in mine]
-        done.append(across_lanes(f, op, mine, [1 << bit for bit, _ in axis.lanes], beside))
-        numbers += [registers[r] for r in left]
-    values = [joined(f, list(each)) for each in zip(*done, strict=True)]
+    for registers in parts_of(sources[0][0].n, axis):
+        mine = [[select(f, v, registers) for v in values] for values in sources]
+        own = inside(axis, registers)
+        threads = [
+            within_threads(f, c, values, own, narrow=v is not None)
+            for c, values, v in zip(parts, mine, narrow, strict=True)
+        ]
+        done.append([across_lanes(f, c, values, lanes, beside) for c, (values, _) in zip(parts, threads, strict=True)])
+        numbers += [registers[r] for r in threads[0][1]]
+    found = [[joined(f, list(each)) for each in zip(*of, strict=True)] for of in zip(*done, strict=True)]
     if axis.warps:
-        values = across_warps(f, op, values, axis, beside)
-    set_results(op, f, values, numbers)
+        found = across_warps(f, op, parts, found, axis, beside)
+    results = dict(zip([n for c in parts for n in c.operands], [v for values in found for v in values], strict=True))
+    set_results(op, f, [results[n] for n in range(len(results))], numbers)
 
 
-def across_warps(f: FunctionEmitter, op: tile.ReduceOp, values: list[Tile], axis: AxisBits, beside: int) -> list[Tile]:
-    """Combine what the warps along the axis have found; afterwards all of them have it. ``beside`` has the bits of the
-    lane's number that move beside the axis."""
-    region = op.combineOp.block
-    found = exchange(f, op, f.layout(op.srcs[0].type), axis, values)
-    share = found.share(f, among_lanes=found.along >= MANY_WARPS)
-    count = values[0].n
-    step = min(count, max(1, READ // share.count))
-    parts = [folded(f, region, found.read(f, share, range(r, r + step))) for r in range(0, count, step)]
-    joint = [joined(f, list(each)) for each in zip(*parts, strict=True)]
-    return across_lanes(f, op, joint, share.lanes, beside)
+def within_threads(
+    f: FunctionEmitter, component: Component, values: list[Tile], axis: AxisBits, *, narrow: bool
+) -> tuple[list[Tile], list[int]]:
+    """What each thread makes of its registers, and the numbers of those that are left. ``narrow`` values are those of
+    `narrow_extremum`."""
+    values, left = fold_registers(f, partial(combine_narrow if narrow else combine_region, f, component), values, axis)
+    return [convert_tile(f, "fpext", v, "float") for v in values] if narrow else values, left
 
 
-def folded(f: FunctionEmitter, region: Block, rows: list[list[Tile]]) -> list[Tile]:
+def across_warps(
+    f: FunctionEmitter,
+    op: tile.ReduceOp,
+    parts: list[Component],
+    values: list[list[Tile]],
+    axis: AxisBits,
+    beside: int,
+) -> list[list[Tile]]:
+    """Combine what the warps along the axis have found, each component's apart behind one barrier; afterwards all of
+    them have it. ``beside`` has the bits of the lane's number that move beside the axis."""
+    exchanged = exchange(f, op, f.layout(op.srcs[0].type), axis, [v for each in values for v in each])
+    done: list[list[Tile]] = []
+    for component, found in zip(parts, exchanged.split([len(each) for each in values]), strict=True):
+        share = found.share(f, among_lanes=found.along >= MANY_WARPS)
+        count = found.values[0].n
+        step = min(count, max(1, READ // share.count))
+        rows = [folded(f, component, found.read(f, share, range(r, r + step))) for r in range(0, count, step)]
+        joint = [joined(f, list(each)) for each in zip(*rows, strict=True)]
+        done.append(across_lanes(f, component, joint, share.lanes, beside))
+    return done
+
+
+def folded(f: FunctionEmitter, component: Component, rows: list[list[Tile]]) -> list[Tile]:
     """All rows combined into one, the second half into the first."""
     while len(rows) > 1:
         half = len(rows) // 2
-        rows = [combine_region(f, region, rows[i], rows[i + half]) for i in range(half)]
+        rows = [combine_region(f, component, rows[i], rows[i + half]) for i in range(half)]
     return rows[0]
 
 
@@ -290,20 +316,21 @@ def select(f: FunctionEmitter, value: Tile, registers: list[int]) -> Tile:
     return f.permute(value, registers)
 
 
-def narrow_extremum(op: tile.ReduceOp, f: FunctionEmitter) -> Tile | None:
-    """The 16-bit numbers whose f32 extensions a reduction takes the extremum of, where the machine compares them in
+def narrow_extremum(op: tile.ReduceOp, f: FunctionEmitter, component: Component) -> Tile | None:
+    """The 16-bit numbers whose f32 extensions a component takes the extremum of, where the machine compares them in
     pairs: a thread looks among those, since extending keeps the order, and extends what it finds.
     """
-    made = op.srcs[0].owner
-    if not isinstance(made, arith.ExtFOp) or combiner(op) not in EXTREMA or f.type(op.srcs[0].type) != "float":
+    source = op.srcs[component.operands[0]]
+    made = source.owner
+    if not isinstance(made, arith.ExtFOp) or component.combiner not in EXTREMA or f.type(source.type) != "float":
         return None
     narrow = f.get(made.operands[0])
     return narrow if narrow.n > 1 and narrow.elem in f.machine.paired_extrema else None
 
 
-def combine_narrow(f: FunctionEmitter, op: tile.ReduceOp, left: list[Tile], right: list[Tile]) -> list[Tile]:
-    """What ``op`` takes of two f32, of the narrow numbers that ``narrow_extremum`` found."""
-    how, elem = combiner(op), left[0].elem
+def combine_narrow(f: FunctionEmitter, component: Component, left: list[Tile], right: list[Tile]) -> list[Tile]:
+    """What ``component`` takes of two f32, of the narrow numbers that ``narrow_extremum`` found."""
+    how, elem = component.combiner, left[0].elem
     assert how is not None
     return [lanewise(f, elem, [*left, *right], lambda ops, x: EXTREMA[how](ops, elem, *x))]
 

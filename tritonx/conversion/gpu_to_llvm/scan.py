@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
+from tritonx.analysis.combiner import whole
 from tritonx.conversion.gpu_to_llvm.control import bind
 from tritonx.conversion.gpu_to_llvm.elementwise import select_tile
 from tritonx.conversion.gpu_to_llvm.exchange import exchange, squeeze
@@ -47,7 +48,7 @@ class Scanner:
     def __init__(self, op: tile.ScanOp, f: FunctionEmitter) -> None:
         self.op = op
         self.f = f
-        self.region: Block = op.combineOp.block
+        self.region = whole(op)
         self.axis: AxisBits = axis_bits(op, f)
         self.layout = f.layout(op.srcs[0].type)
         self.reverse = bool(op.reverse.value.data)

@@ -12,27 +12,21 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import scratch_size
 from tritonx.analysis.shared_budget import Room, SharedBudget
-from tritonx.dialects import tile
-from tritonx.dialects.control_flow import is_per_element
-from tritonx.dialects.effects import EffectList, Kind, Resource, effects_of
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.contract import Contract
-from tritonx.ir.edit import move_before
-from tritonx.ir.effects import is_speculatable
 from tritonx.ir.walk import ops_in
 from tritonx.layouts import LinearLayout
 from tritonx.transforms.gpu.conversions_in_memory import (
     conversion_bytes,
     matrix_arrangement,
     plain_arrangement,
-    user_in,
     write_through_buffers,
 )
+from tritonx.transforms.gpu.neighbours import bring_together, synchronises
 
 
 @dataclass(frozen=True)
@@ -72,12 +66,12 @@ def _groups(block: Block, room: Room) -> list[list[ConvertLayoutOp]]:
     group: list[ConvertLayoutOp] = []
     for op in list(block.ops):
         if isinstance(op, ConvertLayoutOp) and conversion_bytes(op):
-            if group and _fit(room, [*group, op]) and _gather(group, op):
+            if group and _fit(room, [*group, op]) and bring_together(group, op):
                 group.append(op)
             else:
                 found.append(group)
                 group = [op]
-        elif _synchronises(op):
+        elif synchronises(op):
             found.append(group)
             group = []
     return [g for g in (*found, group) if len(g) > 1]
@@ -86,49 +80,3 @@ def _groups(block: Block, room: Room) -> list[list[ConvertLayoutOp]]:
 def _fit(room: Room, group: list[ConvertLayoutOp]) -> bool:
     """Whether the tiles of all may be in memory at the same time."""
     return sum(map(conversion_bytes, group)) <= room.for_conversions(group)
-
-
-def _synchronises(op: Operation) -> bool:
-    """Whether an op may wait for other threads, or touch shared memory: no group reaches across it."""
-    if isinstance(op, ConvertLayoutOp):
-        return scratch_size(op) > 0
-    if op.regions and not is_per_element(op):
-        return True
-    if scratch_size(op) or isinstance(op, tile.CallOp):
-        return True
-    effects = effects_of(op)
-    return effects is None or not (_all(effects, Kind.READ) or _all(effects, Kind.WRITE))
-
-
-def _all(effects: EffectList, kind: Kind) -> bool:
-    """Whether all that an op does to others' memory is to read, or to write global memory."""
-    others = [e for e in effects if e.resource is not Resource.SCRATCH and e.kind not in (Kind.TRAP, Kind.HINT)]
-    return all(e.kind is kind and (kind is Kind.READ or e.resource is Resource.GLOBAL) for e in others)
-
-
-def _gather(group: list[ConvertLayoutOp], op: ConvertLayoutOp) -> bool:
-    """Move `op`, with what it alone needs, in front of the first use of the group's results; False if it cannot be."""
-    block = op.parent
-    assert block is not None
-    place = {each: number for number, each in enumerate(block.ops)}
-    users = [user_in(block, use.operation) for each in group for use in each.result.uses]
-    first = min(users, key=place.__getitem__, default=None)
-    if first is None or place[first] > place[op]:
-        return True
-    needed: set[Operation] = set()
-    work = [operand.owner for operand in op.operands]
-    while work:
-        current = work.pop()
-        if current in group:
-            return False
-        if not isinstance(current, Operation) or current in needed or current.parent is not block:
-            continue
-        if place[current] < place[first]:
-            continue
-        if not is_speculatable(current):
-            return False
-        needed.add(current)
-        work += [operand.owner for operand in current.operands]
-    for moved in (*sorted(needed, key=place.__getitem__), op):
-        move_before(moved, first)
-    return True

@@ -134,6 +134,22 @@ def _column_sum(random: Random, m: int, n: int, warps: int) -> Draw:
 
 
 @tritonx.jit
+def several_kernel(x, y, o, N: tl.constexpr):
+    at = tl.program_id(0) * N + tl.arange(0, N)
+    a, b = tl.load(x + at), tl.load(y + at)
+    total, most = tl.sum(a), tl.max(b)
+    tl.store(o + at, a * total + tl.sum(b * a) + tl.argmax(b, 0), mask=a < most)
+
+
+def several(random: Random) -> Draw:
+    """Reductions of which the second and third do not need the first, and one of two operands."""
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    n = random.choice((256, 512, 1024))
+    x, y = (rng.integers(-9, 9, n).astype(np.float32) for _ in range(2))
+    return Draw(several_kernel, (x, y, np.full(n, np.nan, np.float32)), {"N": n}, random.choice((2, 4, 8)))
+
+
+@tritonx.jit
 def transposes_kernel(x, y, o, p, M: tl.constexpr, N: tl.constexpr):
     i = rows(M, N)
     mask = tl.trans(tl.load(y + i) > 0)
@@ -231,6 +247,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "add-varying-first": nested,
     "recompute-offsets": nested,
     "carry-scalars": moving,
+    "reduce-together": several,
     "share-barriers": transposes,
     "convert-by-matrices": transposed,
     "make-room": transposes,
