@@ -74,13 +74,21 @@ def to_pairs(f: FunctionEmitter, tile: Tile, format_: str) -> Tile:
     return Tile.wide("i8", tile.n, f.concat("i8", words, 2))
 
 
+def pair_format(name: str) -> str:
+    """How PTX calls a pair of this type of 8-bit floats."""
+    return _PAIR[name]
+
+
+def widen_pair(f: FunctionEmitter, word: str, format_: str) -> str:
+    """A pair of 8-bit floats (i16) as two f16; exact."""
+    symbol = f.module.declare("<2 x half>", f"@llvm.nvvm.{format_}.to.f16x2.rn", ["i16"])
+    return f.inst(f"call <2 x half> {symbol}(i16 {word})")
+
+
 def from_pairs(f: FunctionEmitter, tile: Tile, format_: str) -> Tile:
     """fp8 to f16, two at a time; exact."""
-    symbol = f.module.declare("<2 x half>", f"@llvm.nvvm.{format_}.to.f16x2.rn", ["i16"])
-    parts: list[str] = []
-    for pair in pairs(f.scalars(tile)):
-        word = f.inst(f"bitcast <2 x i8> {f.pack('i8', list(pair))} to i16")
-        parts.append(f.inst(f"call <2 x half> {symbol}(i16 {word})"))
+    words = [f.inst(f"bitcast <2 x i8> {f.pack('i8', list(pair))} to i16") for pair in pairs(f.scalars(tile))]
+    parts = [widen_pair(f, word, format_) for word in words]
     if tile.n == 1:
         return Tile.of("half", [f.inst(f"extractelement <2 x half> {parts[0]}, i32 0")])
     return Tile.wide("half", tile.n, f.concat("half", parts, 2))

@@ -5,6 +5,9 @@ One instruction computes a 16×8 tile of the result. Of the K elements that a th
 B it takes two 32-bit words (one on 7.5). Which k these are does not matter as long as A and B agree, so the words of
 a row are simply numbered in the order of the registers: any ``kWidth`` that the operands share is right.
 
+8-bit floats have an instruction on 8.9 and 12.x. For 9.0 to 11.x ptxas makes of it two of f16 that multiply into zeros,
+and additions of what they give; there each of their words becomes two of f16 here, and the instruction is that of f16.
+
 A word of f64 is one element. Compute capability 9.0 takes up to four of a row, 8.0 one, and there the upper and the
 lower half of the tile are two instructions; the layouts are the same."""
 
@@ -13,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonx.backends.nvidia.convert import pair_format, widen_pair
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.shape import positions
@@ -51,6 +55,11 @@ class Instruction:
 _FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 
 
+def multiplies_fp8(capability: int) -> bool:
+    """Whether there is an instruction for 8-bit floats in the warp's registers."""
+    return capability == 89 or capability >= 120
+
+
 def select(capability: int, a: str, b: str, c: str, words: int) -> Instruction | None:
     """The instruction for element types by the IR's names and the words that a thread holds of a row, or None."""
     if a == b == "f16" and c in ("f32", "f16"):
@@ -67,7 +76,9 @@ def select(capability: int, a: str, b: str, c: str, words: int) -> Instruction |
     if a == b == "i8" and c == "i32":
         return Instruction("m16n8k32", "s32.s8.s8.s32", 2)
     if a in _FP8 and b in _FP8 and c == "f32" and capability >= 89:
-        return Instruction("m16n8k32", f"f32.{_FP8[a]}.{_FP8[b]}.f32", 2)
+        if multiplies_fp8(capability):
+            return Instruction("m16n8k32", f"f32.{_FP8[a]}.{_FP8[b]}.f32", 2)
+        return Instruction("m16n8k16", "f32.f16.f16.f32", 2)
     if a == b == c == "f64":
         if capability < 90:
             return Instruction("m8n8k4", "f64.f64.f64.f64", 1, width=64, rows=8)
@@ -84,7 +95,8 @@ def mma(f: FunctionEmitter, capability: int, product: DotProduct) -> bool:
     if encoding.version_major != 2:
         raise PassError(product.op, "only the version-2 matrix layout can be multiplied by tt.dot")
     types = [type_name(v.type) for v in (product.a, product.b, product.c)]
-    left, right = Words(f, product.a, along=-1), Words(f, product.b, along=-2)
+    kind = Words if types[0] not in _FP8 or multiplies_fp8(capability) else WidenedWords
+    left, right = kind(f, product.a, along=-1), kind(f, product.b, along=-2)
     instruction = select(capability, *types, words=left.words(product.op))
     if instruction is None:
         raise PassError(
@@ -116,7 +128,7 @@ def multiply(
     taken, depth = instruction.words, left.words(product.op)
     size = instruction.width // 32
     own = len(out) * max(32, bits(c.elem)) // 32
-    least = max(taken, *(rows.together() // rows.per for rows in (left, right)))
+    least = max(taken, left.words_together(), right.words_together())
     step = depth
     while step > least and own + step * size * (len(left.registers) + len(right.registers)) > STEP_WORDS:
         step //= 2
@@ -169,6 +181,10 @@ class Words(Rows):
             raise PassError(op, "a thread holds too few elements along K for a word")
         return depth // self.per
 
+    def words_together(self) -> int:
+        """How many words of a row come with the first one's load."""
+        return self.together() // self.per
+
     def word(self, row: Position, number: int) -> str:
         if (row, number) not in self._made:
             first = number * self.per
@@ -187,6 +203,29 @@ class Words(Rows):
         if self.elem in ("double", "i32"):
             return vector
         return f.inst(f"bitcast {self.elem if per == 1 else f'<{per} x {self.elem}>'} {vector} to i32")
+
+
+class WidenedWords(Words):
+    """The rows of 8-bit floats as words of two f16: each word of theirs makes two."""
+
+    def __init__(self, f: FunctionEmitter, operand: Factor, along: int) -> None:
+        super().__init__(f, operand, along)
+        self._pair = pair_format(type_name(operand.type))
+        self._halves: dict[tuple[Position, int], str] = {}
+
+    def words(self, op: Operation) -> int:
+        return 2 * super().words(op)
+
+    def words_together(self) -> int:
+        return 2 * super().words_together()
+
+    def word(self, row: Position, number: int) -> str:
+        if (row, number) not in self._halves:
+            whole, upper = super().word(row, number // 2), number % 2
+            moved = self.f.inst(f"lshr i32 {whole}, 16") if upper else whole
+            pair = widen_pair(self.f, self.f.inst(f"trunc i32 {moved} to i16"), self._pair)
+            self._halves[row, number] = self.f.inst(f"bitcast <2 x half> {pair} to i32")
+        return self._halves[row, number]
 
 
 _ACCUMULATORS = {"f16": ("half", "r"), "s32": ("i32", "r"), "f32": ("float", "f"), "f64": ("double", "d")}
