@@ -9,7 +9,7 @@ that hangs or takes its process with it counts as that, and its worker starts ag
 twice more. ``--timed S`` adds S seconds in which one worker of each peer, by turns, runs tests that pass with both, and
 takes the kernels' times on the device. ``--devices N`` spreads the workers over the first N GPUs, or over those of
 ``CUDA_VISIBLE_DEVICES``. ``--beyond RUN.jsonl.gz …`` goes on with earlier runs: the tests that every peer has run in
-them are left out, and what all came to together is added to the table.
+them are left out, and what all came to together is added to the table. ``--needs`` only says what pip is to install.
 
 Written are a table (SUITE.txt) and a line of JSON a test (SUITE.jsonl.gz)."""
 
@@ -154,7 +154,8 @@ class Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", choices=sorted(SUITES))
-    parser.add_argument("--sources", type=Path, required=True)
+    parser.add_argument("--sources", type=Path, default=Path())
+    parser.add_argument("--needs", action="store_true", help="say what the suite imports, and end")
     parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1], help="where tritonx lies")
     parser.add_argument("--seconds", type=float, default=100)
     parser.add_argument("--timed", type=float, default=0)
@@ -169,6 +170,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("/tmp/libraries"))
     options = parser.parse_args()
     suite = SUITES[options.suite]
+    if options.needs:
+        print("\n".join(suite.needs))
+        return
     run = Run(suite, options)
     files = [f for f in suite.found(options.sources) if options.files in f]
     start = time.monotonic()

@@ -23,6 +23,8 @@ class Suite:
     bare: tuple[tuple[str, str], ...] = ()
     """Packages whose ``__init__`` does not run, since it needs what is not there, and the module whose names they have
     instead, or none."""
+    needs: tuple[str, ...] = ()
+    """What its tests import beside PyTorch and pytest, for pip; without, files are not collected."""
     limit: float = 100
     """Seconds a test may take."""
     here: bool = False
@@ -70,6 +72,7 @@ SUITES = {
         (".", "src"),
         arguments=("--mode", "quick"),
         environment=(("GEMS_VENDOR", "nvidia"),),
+        needs=("pyyaml", "sqlalchemy"),
     ),
     "triton_kernels": Suite(
         "triton_kernels/python/triton_kernels",
@@ -88,6 +91,7 @@ SUITES = {
         ),
         (".", "unsloth/kernels/moe"),
         bare=(("unsloth", "unsloth.device_type"), ("unsloth_zoo", "unsloth_zoo.device_type")),
+        needs=("datasets", "transformers", "unsloth_zoo"),
         limit=120,
     ),
     "sglang": Suite(
@@ -141,6 +145,37 @@ SUITES = {
         ),
         ("python", "."),
         bare=(("sglang", ""),),
+        needs=(
+            "aiohttp",
+            "anyio",
+            "compressed-tensors",
+            "datasets",
+            "dill",
+            "fastapi",
+            "gguf",
+            "httpx",
+            "ipython",
+            "loguru",
+            "msgspec",
+            "openai",
+            "orjson",
+            "partial-json-parser",
+            "pillow",
+            "psutil",
+            "pybase64",
+            "pydantic",
+            "pyzmq",
+            "regex",
+            "requests",
+            "sentencepiece",
+            "setproctitle",
+            "starlette",
+            "torchvision",
+            "tqdm",
+            "transformers==5.6.0",
+            "uvicorn",
+            "uvloop",
+        ),
         limit=120,
     ),
     "torch_models": Suite("torch_models", ("test_torch_models.py",), limit=200, here=True),
