@@ -88,7 +88,7 @@ def memory_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
     """
     return (
         WidenFloat8(),
-        ReduceTogether(),
+        ReduceTogether(gpu.shared_memory),
         ShareBarriers(gpu.shared_memory),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),

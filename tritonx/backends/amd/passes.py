@@ -100,7 +100,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([UseBufferAccesses()] if buffers else []),
         DeadCodeElimination(),
         WidenFloat8(),
-        ReduceTogether(),
+        ReduceTogether(gpu.shared_memory),
         ShareBarriers(gpu.shared_memory),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),

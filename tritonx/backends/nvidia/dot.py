@@ -95,7 +95,7 @@ def mma(f: FunctionEmitter, capability: int, product: DotProduct) -> bool:
     if encoding.version_major != 2:
         raise PassError(product.op, "only the version-2 matrix layout can be multiplied by tt.dot")
     types = [type_name(v.type) for v in (product.a, product.b, product.c)]
-    kind = Words if types[0] not in _FP8 or multiplies_fp8(capability) else WidenedWords
+    kind = WidenedWords if {*types[:2]} <= _FP8.keys() and not multiplies_fp8(capability) else Words
     left, right = kind(f, product.a, along=-1), kind(f, product.b, along=-2)
     instruction = select(capability, *types, words=left.words(product.op))
     if instruction is None:

@@ -137,7 +137,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AllocateWarpGroups(capability(target).registers, limit=most),
         BranchSelects(),
         WidenFloat8(),
-        ReduceTogether(),
+        ReduceTogether(gpu.shared_memory),
         ShareBarriers(gpu.shared_memory, matrix_loads=True, matrix_stores=recent),
         ConvertByMatrices(loads=True, stores=recent),
         MakeRoom(gpu.shared_memory),

@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import scratch_size, tensor_layout
 from tritonx.analysis.scratch import bits_along
+from tritonx.analysis.shared_budget import Room, SharedBudget
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import distributed_encoding
 from tritonx.ir.builder import Builder
@@ -38,24 +39,29 @@ class ReduceTogether(ModulePass):
     """Makes one `tt.reduce` of several independent ones.
 
     They are in one block, along the same axis of tiles with one shape and layout, with warps along the axis, and
-    nothing between them waits or touches shared memory. What a later one needs may be computed earlier than it was."""
+    nothing between them waits or touches shared memory. What a later one needs may be computed earlier than it was. A
+    group takes what a block with `shared_memory` bytes has for it."""
 
     name = "reduce-together"
     contract = Contract(("ttg",), on=("tt.reduce",))
 
+    shared_memory: int = 48 * 1024
+    """Bytes of shared memory that a block may have."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for block in [b for each in ops_in(op) for region in each.regions for b in region.blocks]:
-            for group in _groups(block):
-                _join(group)
+        for room in SharedBudget(self.shared_memory).rooms(op):
+            for block in [b for each in ops_in(room.function) for region in each.regions for b in region.blocks]:
+                for group in _groups(block, room):
+                    _join(group)
 
 
-def _groups(block: Block) -> list[list[tile.ReduceOp]]:
+def _groups(block: Block, room: Room) -> list[list[tile.ReduceOp]]:
     """Neighbouring reductions of which none needs another's results."""
     found: list[list[tile.ReduceOp]] = []
     group: list[tile.ReduceOp] = []
     for op in list(block.ops):
         if isinstance(op, tile.ReduceOp) and _exchanges(op):
-            if group and _alike(group[0], op) and _results([*group, op]) <= MOST and bring_together(group, op):
+            if group and _alike(group[0], op) and _fit([*group, op], room) and bring_together(group, op):
                 group.append(op)
             else:
                 found.append(group)
@@ -79,11 +85,12 @@ def _alike(one: tile.ReduceOp, other: tile.ReduceOp) -> bool:
     return len(same) == 1 and one.axis == other.axis and one.reduction_ordering == other.reduction_ordering
 
 
-def _results(group: list[tile.ReduceOp]) -> int:
-    """Of a thread."""
+def _fit(group: list[tile.ReduceOp], room: Room) -> bool:
+    """Whether a thread has registers for the results of all, and the block memory."""
     layout = tensor_layout(type_of(group[0].srcs[0]))
     along = bits_along(layout, group[0].axis.value.data).registers
-    return sum(len(op.srcs) for op in group) << (layout.in_bits(REGISTER) - len(along))
+    results = sum(len(op.srcs) for op in group) << (layout.in_bits(REGISTER) - len(along))
+    return results <= MOST and sum(map(scratch_size, group)) <= room.for_conversions(group)
 
 
 def _join(group: list[tile.ReduceOp]) -> None:

@@ -1,4 +1,5 @@
 // RUN: tritonx-opt %s -p "reduce-together" | filecheck %s
+// RUN: tritonx-opt %s -p "reduce-together{shared-memory=48}" | filecheck %s --check-prefix SMALL
 
 #all = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
@@ -6,6 +7,10 @@
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // Three reductions, one of two operands: one op where the last one stands. What that needs comes earlier than what is
   // made of the first one's result.
+  // With 48 bytes, of which each operand takes 16, two operands and one make one.
+  // SMALL-LABEL: @independent
+  // SMALL: "tt.reduce"(%x, %y, %i) <
+  // SMALL: "tt.reduce"(%p) <
   // CHECK-LABEL: @independent
   // CHECK: %p = arith.mulf %x, %y
   // CHECK-NEXT: %s, %m, %at, %t = "tt.reduce"(%x, %y, %i, %p) <{axis = 0 : i32}> ({
