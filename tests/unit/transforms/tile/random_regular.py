@@ -15,7 +15,7 @@ import numpy as np
 import tritonx
 import tritonx.language as tl
 
-SIZE, MIDDLE = 272, 80
+SIZE, MIDDLE = 336, 96
 """Of each array, along both dims, and where its indices are 0."""
 
 TILE = 16
