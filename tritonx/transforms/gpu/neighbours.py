@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from tritonx.analysis.buffers import scratch_size
 from tritonx.dialects import tile
@@ -15,8 +16,31 @@ from tritonx.ir.edit import move_before
 from tritonx.ir.effects import is_speculatable
 from tritonx.transforms.gpu.conversions_in_memory import user_in
 
+OpT = TypeVar("OpT", bound=Operation)
 
-def synchronises(op: Operation) -> bool:
+
+def neighbours(
+    block: Block, taken: Callable[[Operation], OpT | None], fit: Callable[[list[OpT]], bool]
+) -> list[list[OpT]]:
+    """Groups of two or more ops that were moved next to each other: those that ``taken`` gives back, which need none of
+    each other's results, with nothing between them that synchronises, as long as they ``fit``."""
+    found: list[list[OpT]] = []
+    group: list[OpT] = []
+    for op in list(block.ops):
+        one = taken(op)
+        if one is None:
+            if _synchronises(op):
+                found.append(group)
+                group = []
+        elif group and fit([*group, one]) and _bring_together(group, one):
+            group.append(one)
+        else:
+            found.append(group)
+            group = [one]
+    return [g for g in (*found, group) if len(g) > 1]
+
+
+def _synchronises(op: Operation) -> bool:
     """Whether an op may wait for other threads, or touch shared memory: no group reaches across it."""
     if isinstance(op, ConvertLayoutOp):
         return scratch_size(op) > 0
@@ -34,7 +58,7 @@ def _all(effects: EffectList, kind: Kind) -> bool:
     return all(e.kind is kind and (kind is Kind.READ or e.resource is Resource.GLOBAL) for e in others)
 
 
-def bring_together(group: Sequence[Operation], op: Operation) -> bool:
+def _bring_together(group: Sequence[Operation], op: Operation) -> bool:
     """Move `op`, with what it alone needs, in front of the first use of the group's results; False if it cannot be."""
     block = op.parent
     assert block is not None

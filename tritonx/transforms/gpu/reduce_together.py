@@ -9,10 +9,11 @@ all is written, and one barrier serves them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import scratch_size, tensor_layout
@@ -28,7 +29,7 @@ from tritonx.ir.effects import is_speculatable
 from tritonx.ir.types import shape_of, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts.dims import REGISTER
-from tritonx.transforms.gpu.neighbours import bring_together, synchronises
+from tritonx.transforms.gpu.neighbours import neighbours
 
 MOST = 8
 """Results a thread that reductions make together: what they have found is in registers until all are written."""
@@ -51,44 +52,30 @@ class ReduceTogether(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for room in SharedBudget(self.shared_memory).rooms(op):
             for block in [b for each in ops_in(room.function) for region in each.regions for b in region.blocks]:
-                for group in _groups(block, room):
+                for group in neighbours(block, _exchanging, partial(_fit, room)):
                     _join(group)
 
 
-def _groups(block: Block, room: Room) -> list[list[tile.ReduceOp]]:
-    """Neighbouring reductions of which none needs another's results."""
-    found: list[list[tile.ReduceOp]] = []
-    group: list[tile.ReduceOp] = []
-    for op in list(block.ops):
-        if isinstance(op, tile.ReduceOp) and _exchanges(op):
-            if group and _alike(group[0], op) and _fit([*group, op], room) and bring_together(group, op):
-                group.append(op)
-            else:
-                found.append(group)
-                group = [op]
-        elif synchronises(op):
-            found.append(group)
-            group = []
-    return [g for g in (*found, group) if len(g) > 1]
-
-
-def _exchanges(op: tile.ReduceOp) -> bool:
-    """Whether warps exchange data, and do nothing else."""
+def _exchanging(op: Operation) -> tile.ReduceOp | None:
+    """A reduction for which warps exchange data, and that does nothing else."""
+    if not isinstance(op, tile.ReduceOp) or scratch_size(op) == 0:
+        return None
     body = only_block(op.combineOp)
-    return scratch_size(op) > 0 and body is not None and all(is_speculatable(each) for each in list(body.ops)[:-1])
+    return op if body is not None and all(is_speculatable(each) for each in list(body.ops)[:-1]) else None
 
 
-def _alike(one: tile.ReduceOp, other: tile.ReduceOp) -> bool:
-    """Whether two reductions have threads hold the same elements, and combine them along the same axis."""
-    types = [type_of(op.srcs[0]) for op in (one, other)]
-    same = {(shape_of(type_), distributed_encoding(type_)) for type_ in types}
-    return len(same) == 1 and one.axis == other.axis and one.reduction_ordering == other.reduction_ordering
-
-
-def _fit(group: list[tile.ReduceOp], room: Room) -> bool:
-    """Whether a thread has registers for the results of all, and the block memory."""
-    layout = tensor_layout(type_of(group[0].srcs[0]))
-    along = bits_along(layout, group[0].axis.value.data).registers
+def _fit(room: Room, group: list[tile.ReduceOp]) -> bool:
+    """Whether threads hold the same elements for all, and combine them along one axis, a thread has registers for the
+    results and the block memory."""
+    kinds = {
+        (shape_of(type_), distributed_encoding(type_), op.axis, op.reduction_ordering)
+        for op in group for type_ in [type_of(op.srcs[0])]
+    }  # fmt: skip
+    if len(kinds) > 1:
+        return False
+    first = group[0]
+    layout = tensor_layout(type_of(first.srcs[0]))
+    along = bits_along(layout, first.axis.value.data).registers
     results = sum(len(op.srcs) for op in group) << (layout.in_bits(REGISTER) - len(along))
     return results <= MOST and sum(map(scratch_size, group)) <= room.for_conversions(group)
 

@@ -9,10 +9,11 @@ no barrier at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.shared_budget import Room, SharedBudget
@@ -26,7 +27,7 @@ from tritonx.transforms.gpu.conversions_in_memory import (
     plain_arrangement,
     write_through_buffers,
 )
-from tritonx.transforms.gpu.neighbours import bring_together, synchronises
+from tritonx.transforms.gpu.neighbours import neighbours
 
 
 @dataclass(frozen=True)
@@ -53,28 +54,15 @@ class ShareBarriers(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for room in SharedBudget(self.shared_memory).rooms(op):
             for block in [b for each in ops_in(room.function) for region in each.regions for b in region.blocks]:
-                for group in _groups(block, room):
+                for group in neighbours(block, _through_memory, partial(_fit, room)):
                     write_through_buffers([(each, self._arrangement(each)) for each in group])
 
     def _arrangement(self, op: ConvertLayoutOp) -> LinearLayout:
         return matrix_arrangement(op, self.matrix_loads, self.matrix_stores) or plain_arrangement(op)
 
 
-def _groups(block: Block, room: Room) -> list[list[ConvertLayoutOp]]:
-    """Neighbouring conversions whose stores can all stand before the first use of a result."""
-    found: list[list[ConvertLayoutOp]] = []
-    group: list[ConvertLayoutOp] = []
-    for op in list(block.ops):
-        if isinstance(op, ConvertLayoutOp) and conversion_bytes(op):
-            if group and _fit(room, [*group, op]) and bring_together(group, op):
-                group.append(op)
-            else:
-                found.append(group)
-                group = [op]
-        elif synchronises(op):
-            found.append(group)
-            group = []
-    return [g for g in (*found, group) if len(g) > 1]
+def _through_memory(op: Operation) -> ConvertLayoutOp | None:
+    return op if isinstance(op, ConvertLayoutOp) and conversion_bytes(op) else None
 
 
 def _fit(room: Room, group: list[ConvertLayoutOp]) -> bool:
