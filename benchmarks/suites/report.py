@@ -57,12 +57,14 @@ def counts(results: Results, peers: list[str]) -> list[str]:
 
 
 def timed_with_all(runs: dict[str, list[dict[str, Any]]], peers: list[str]) -> bool:
-    """Whether every peer's last run of a test took the kernels' times, and passed."""
-    return all(p in runs and "kernel_us" in runs[p][-1] and state(runs[p][-1]) == "passed" for p in peers)
+    """Whether every peer's last run of a test took the kernels' times and passed, with as many launches."""
+    last = [runs[p][-1] for p in peers if p in runs]
+    took = [run["launches"] for run in last if "kernel_us" in run and state(run) == "passed"]
+    return len(took) == len(peers) and len(set(took)) == 1 and took[0] > 0
 
 
 def slower_kernels(results: Results, peers: list[str]) -> list[str]:
-    """Lines: the kernels, over all tests that both were timed in, that take most more than with the last peer."""
+    """Lines: the kernels, over all tests that both were timed in, that lose most to the last peer's, and gain most."""
     times: dict[str, list[float]] = {}
     for runs in results.values():
         if not timed_with_all(runs, peers):
@@ -82,8 +84,8 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
     lines += counts(results, peers)
     same = [t for t in both if all(state(results[t][p][0]) == "passed" for p in peers)]
     lines += ["", f"of the {len(same)} that pass with both:"]
+    timed = [t for t in same if timed_with_all(results[t], peers)]
     for field, name in MEASURED.items():
-        timed = [t for t in same if timed_with_all(results[t], peers)]
         if field not in ("kernel_us", "launches"):
             values = [sum(results[t][p][0].get(field, 0) for t in same) for p in peers]
         elif timed:

@@ -33,14 +33,15 @@ _SQRT_HALF_BITS_F64 = 0x3FE6A09E667F3BCD
 
 def _split(code: Code, x: str, least: int) -> tuple[str, str, str]:
     """(x, e as a float, f) of a positive finite x, with m from the number of these bits on; subnormal numbers are
-    scaled up first, in the x that is returned too. e is taken where it lies, 2^23 times too large."""
-    tiny = code.compare("olt", x, code.const(2.0**-126))
-    x = code.select(tiny, code.mul(x, code.const(2.0**25)), x)
+    scaled up first, in the x that is returned too. e is taken where it lies in the number."""
+    smallest, lift = (2.0**-1022, 54) if code.double else (2.0**-126, 25)
+    tiny = code.compare("olt", x, code.const(smallest))
+    x = code.select(tiny, code.mul(x, code.const(2.0**lift)), x)
     bits = code.bits(x)
     exponent = code.int_op("and", code.int_op("sub", bits, least), -(1 << code.mantissa_bits))
     m = code.from_bits(code.int_op("sub", bits, exponent))
-    added = code.select(tiny, code.const(-25.0), code.const(0.0))
-    e = code.fma(code.to_float(exponent), code.const(2.0**-23), added)
+    added = code.select(tiny, code.const(float(-lift)), code.const(0.0))
+    e = code.fma(code.to_float(exponent), code.const(2.0**-code.mantissa_bits), added)
     return x, e, code.sub(m, code.const(1.0))
 
 
@@ -93,14 +94,7 @@ def log1p(code: Code, x: str) -> str:
 
 def log2_f64(code: Code, x: str) -> str:
     """log2 of a positive finite double; `code` is a double one. Absolute error about 1e-15 for |log2| below 1."""
-    tiny = code.compare("olt", x, code.const(2.0**-1022))
-    x = code.select(tiny, code.mul(x, code.const(2.0**54)), x)
-    offset = code.int_op("sub", code.bits(x), _SQRT_HALF_BITS_F64)
-    mantissa = code.int_op("and", offset, (1 << code.mantissa_bits) - 1)
-    m = code.from_bits(code.int_op("add", mantissa, _SQRT_HALF_BITS_F64))
-    e = code.int_op("ashr", offset, code.mantissa_bits)
-    e = code.to_float(code.int_op("sub", e, code.int_select(tiny, code.int_const(54), code.int_const(0))))
-    f = code.sub(m, code.const(1.0))
+    _, e, f = _split(code, x, _SQRT_HALF_BITS_F64)
     square = code.mul(f, f)
     cubic = code.mul(code.mul(square, f), code.polynomial(f, _P_F64))
     tail = code.fma(square, code.const(-0.5), cubic)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -84,20 +85,15 @@ def _join(group: list[tile.ReduceOp]) -> None:
     """One op where the last of them stands."""
     builder = Builder.before(group[-1])
     builder.location = group[0].location
-    types = [argument.type for side in (0, 1) for op in group for argument in _side(op, side)]
-    body = Block(arg_types=types)
+    arguments = [argument for side in (0, 1) for op in group for argument in _side(op, side)]
+    body = Block(arg_types=[argument.type for argument in arguments])
+    values: ValueMap = dict(zip(arguments, body.args, strict=True))
     returned: list[SSAValue] = []
-    taken, half = 0, len(types) // 2
     for op in group:
-        count = len(op.srcs)
-        inner = op.combineOp.block
-        values: ValueMap = dict(zip(inner.args[:count], body.args[taken : taken + count], strict=True))
-        values |= dict(zip(inner.args[count:], body.args[half + taken : half + taken + count], strict=True))
-        *ops, end = inner.ops
+        *ops, end = op.combineOp.block.ops
         for each in ops:
             append(body, clone(each, values))
         returned += [values.get(value, value) for value in end.operands]
-        taken += count
     append(body, tile.ReduceReturnOp.create(operands=returned, location=builder.location))
     joint = builder.create(
         tile.ReduceOp,
@@ -106,9 +102,9 @@ def _join(group: list[tile.ReduceOp]) -> None:
         properties=dict(group[0].properties),
         regions=[Region(body)],
     )
-    results = list(joint.results)
+    results = iter(joint.results)
     for op in group:
-        replace(op, [results.pop(0) for _ in op.results])
+        replace(op, list(islice(results, len(op.results))))
 
 
 def _side(op: tile.ReduceOp, side: int) -> tuple[SSAValue, ...]:
