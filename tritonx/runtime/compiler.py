@@ -28,6 +28,7 @@ from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.keys import compile_key, compiler_key
 from tritonx.runtime.knob_types import CompileTimes
 from tritonx.runtime.launch_hooks import LazyDict
+from tritonx.runtime.same_code import SameCode, same_code, stages_behind_text
 from tritonx.runtime.sources import (
     ASTSource,
     IRSource,
@@ -126,6 +127,7 @@ def begin(
     settings = knobs.compilation
     missing = Compile(source, backend, wanted, resolved, source.hash(), file_name)
     if settings.always_compile or settings.override or resolved.ir_override or _tells(file_name):
+        missing.shares = False
         return missing
     found = missing.kept()
     if found is not None and found.metadata.source_files not in ((), files_of(source)):
@@ -268,6 +270,9 @@ class Compile:
         self.file_name = file_name
         self.front_end = 0.0
         """Seconds."""
+        self.shares = True
+        """Whether code that another compile made of the same text will do."""
+        self.same: SameCode | None = None
 
     def kept(self) -> CompiledKernel | None:
         """What the cache has of it."""
@@ -292,9 +297,15 @@ class Compile:
             return self._replaced(stage, value, compilation)
 
         made = Made(metadata=compilation.metadata)
-        results = run_stages(module, self._remaining_stages(module), compilation, self.backend, replaced)
-        for _ in kept(made, results, time.perf_counter()):
-            pass
+        stages = self._remaining_stages(module)
+        behind = stages_behind_text(stages) if self.shares else ()
+        results = run_stages(module, stages, compilation, self.backend, replaced)
+        for stage, value in kept(made, results, time.perf_counter()):
+            if behind and stage is stages[-len(behind) - 1]:
+                self.same = same_code(self.file_name, stage, value, compilation, self.backend, behind)
+                if self.same is not None and self.same.find(made):
+                    self.same = None  # it need not be said again
+                    break
         return self.finish(made)
 
     def job(self) -> CompileJob | None:
@@ -408,4 +419,6 @@ class Compile:
         metadata_name = f"{self.file_name}.json"
         group[metadata_name] = self.manager.put(text, metadata_name, binary=False)
         self.manager.put_group(metadata_name, group)
+        if self.same is not None:
+            self.same.keep(made, self.key)
         return fields, parameters, group

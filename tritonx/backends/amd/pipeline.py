@@ -24,7 +24,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
         tile_stage(tile_passes()),
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
-        EmitStage("amdgcn", emit_assembly),
+        EmitStage("amdgcn", emit_assembly, tells=lambda: knobs.dump_amdgcn),
         EmitStage("hsaco", emit_code_object, kind="binary"),
     )
 

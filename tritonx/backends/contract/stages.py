@@ -63,6 +63,9 @@ class PassStage:
 class EmitStage:
     """A stage from what the previous one made to text or bytes (``llir``, ``ptx``, ``cubin``, ``amdgcn``, ``obj``).
 
+    Behind the first that makes text, what a stage makes must depend on that text and on the compilation's target,
+    options and metadata alone: it does not run where the cache has what it made of the same.
+
     >>> from tritonx.backends.api import Compilation, Options, Target, run_stages
     >>> shout = EmitStage("loud", lambda text, compilation: text.upper())
     >>> run_stages("words", [shout], Compilation(Target("cpu"), Options()))
@@ -74,6 +77,8 @@ class EmitStage:
     kind: Literal["text", "binary"] = "text"
     needs_tool: bool = False
     """Whether it takes a program of the vendor's, which need not be there where nothing runs."""
+    tells: Callable[[], bool] = lambda: False
+    """Whether it is to print what it makes (``knobs.nvidia.dump_nvptx``); then it runs whatever the cache has."""
 
 
 Stage = PassStage | EmitStage

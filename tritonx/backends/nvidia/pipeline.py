@@ -34,8 +34,8 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
         ),
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
-        EmitStage("ptx", emit_ptx),
-        EmitStage("cubin", emit_cubin, kind="binary", needs_tool=True),
+        EmitStage("ptx", emit_ptx, tells=lambda: knobs.dump_nvptx),
+        EmitStage("cubin", emit_cubin, kind="binary", needs_tool=True, tells=lambda: knobs.dump_ptxas_log),
     )
 
 
