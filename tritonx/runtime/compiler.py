@@ -136,7 +136,7 @@ def begin(
         found = missing.kept()
     if found is None:
         return missing
-    found.replaceable(missing.run)
+    missing.taken(found)
     if settings.listener is not None:
         settings.listener(
             src=source,
@@ -305,8 +305,14 @@ class Compile:
                 self.same = same_code(self.file_name, stage, value, compilation, self.backend, behind)
                 if self.same is not None and self.same.find(made):
                     self.same = None  # it need not be said again
-                    break
+                    return self.taken(self.finish(made))
         return self.finish(made)
+
+    def taken(self, found: CompiledKernel) -> CompiledKernel:
+        """``found``, whose code comes from the cache; should that be of no use, all stages make it."""
+        self.shares = False
+        found.replaceable(self.run)
+        return found
 
     def job(self) -> CompileJob | None:
         """What a worker can do of it, with the front end's work done here; None where the user puts stages of their own

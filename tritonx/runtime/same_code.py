@@ -13,7 +13,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tritonx.backends.api import Backend, Compilation, EmitStage, Stage
 from tritonx.runtime.cache import get_cache_manager
@@ -40,7 +39,7 @@ class SameCode:
     name: str
     stage: str
     text: str
-    metadata: dict[str, Any]
+    metadata: dict[str, object]
     behind: tuple[EmitStage, ...]
 
     def find(self, made: Made) -> bool:
