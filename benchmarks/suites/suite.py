@@ -148,6 +148,7 @@ SUITES = {
         needs=(
             "aiohttp",
             "anyio",
+            "apache-tvm-ffi==0.1.9",
             "compressed-tensors",
             "datasets",
             "dill",
@@ -169,6 +170,7 @@ SUITES = {
             "requests",
             "sentencepiece",
             "setproctitle",
+            "sgl-kernel",
             "starlette",
             "torchvision",
             "tqdm",
