@@ -298,12 +298,12 @@ class Compile:
 
         made = Made(metadata=compilation.metadata)
         stages = self._remaining_stages(module)
-        behind = stages_behind_text(stages) if self.shares else ()
+        behind = stages_behind_text(stages)
         results = run_stages(module, stages, compilation, self.backend, replaced)
         for stage, value in kept(made, results, time.perf_counter()):
             if behind and stage is stages[-len(behind) - 1]:
                 self.same = same_code(self.file_name, stage, value, compilation, self.backend, behind)
-                if self.same is not None and self.same.find(made):
+                if self.same is not None and self.shares and self.same.find(made):
                     self.same = None  # it need not be said again
                     return self.taken(self.finish(made))
         return self.finish(made)

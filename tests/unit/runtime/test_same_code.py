@@ -178,6 +178,7 @@ def test_damage_is_compiled_around(damage: str) -> None:
 def test_code_that_cannot_be_loaded_is_made() -> None:
     """Under its right digest; the first kernel's is not loaded, so that nobody has seen it."""
     first = Compiled("cpu", 4)
+    good = first.behind
     manager = cache.FileCacheManager(first.kernel.hash)
     manager.put(b"garbage", "scaled.obj")
     manager.put_group("scaled.json", dict(first.kernel.metadata_group))
@@ -188,6 +189,8 @@ def test_code_that_cannot_be_loaded_is_made() -> None:
     wanted[: 60 * 8 : 8] *= 2
     second.kernel[(1, 1, 1)](x, 60, 8)
     np.testing.assert_array_equal(x, wanted)
+    third = Compiled("cpu", 16)  # finds what was made
+    assert third.skipped and third.behind == good
 
 
 def test_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
