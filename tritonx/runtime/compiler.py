@@ -272,7 +272,6 @@ class Compile:
         """Seconds."""
         self.shares = True
         """Whether code that another compile made of the same text will do."""
-        self.same: SameCode | None = None
 
     def kept(self) -> CompiledKernel | None:
         """What the cache has of it."""
@@ -299,14 +298,17 @@ class Compile:
         made = Made(metadata=compilation.metadata)
         stages = self._remaining_stages(module)
         behind = stages_behind_text(stages)
+        same: SameCode | None = None
         results = run_stages(module, stages, compilation, self.backend, replaced)
         for stage, value in kept(made, results, time.perf_counter()):
             if behind and stage is stages[-len(behind) - 1]:
-                self.same = same_code(self.file_name, stage, value, compilation, self.backend, behind)
-                if self.same is not None and self.shares and self.same.find(made):
-                    self.same = None  # it need not be said again
+                same = same_code(self.file_name, stage, value, compilation, self.backend, behind)
+                if same is not None and self.shares and same.find(made):
                     return self.taken(self.finish(made))
-        return self.finish(made)
+        kernel = self.finish(made)
+        if same is not None:
+            same.keep(made, self.key)
+        return kernel
 
     def taken(self, found: CompiledKernel) -> CompiledKernel:
         """``found``, whose code comes from the cache; should that be of no use, all stages make it."""
@@ -425,6 +427,4 @@ class Compile:
         metadata_name = f"{self.file_name}.json"
         group[metadata_name] = self.manager.put(text, metadata_name, binary=False)
         self.manager.put_group(metadata_name, group)
-        if self.same is not None:
-            self.same.keep(made, self.key)
         return fields, parameters, group

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from tritonx.backends.api import Backend, Compilation, EmitStage, Stage
 from tritonx.runtime.cache import get_cache_manager
 from tritonx.runtime.compile_job import Made
+from tritonx.runtime.compiled_kernel import StoredFile
 from tritonx.runtime.keys import compile_key
 
 
 def stages_behind_text(stages: Sequence[Stage]) -> tuple[EmitStage, ...]:
     """The stages behind the first one that makes text. None where one of them is asked to print what it makes, since
     it would not, or where passes follow."""
-    made = [at for at, stage in enumerate(stages) if isinstance(stage, EmitStage) and stage.kind == "text"]
-    behind = [stage for stage in stages[made[0] + 1 :] if isinstance(stage, EmitStage)] if made else []
-    if not made or len(behind) < len(stages) - made[0] - 1 or any(stage.tells() for stage in behind):
-        return ()
-    return tuple(behind)
+    makes_text = (at for at, stage in enumerate(stages) if isinstance(stage, EmitStage) and stage.kind == "text")
+    rest = stages[next(makes_text, len(stages)) + 1 :]
+    silent = tuple(stage for stage in rest if isinstance(stage, EmitStage) and not stage.tells())
+    return silent if len(silent) == len(rest) else ()
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,16 @@ class SameCode:
             with open(listed[self._group], "rb") as file:
                 said = json.load(file)
             files = get_cache_manager(said["entry"]).get_group(f"{self.name}.json") or {}
-            if _read(files[f"{self.name}.{self.stage}"], "text") != self.text:
+            if StoredFile(files[f"{self.name}.{self.stage}"], binary=False).read() != self.text:
                 return False
-            found = {stage.name: _read(files[f"{self.name}.{stage.name}"], stage.kind) for stage in self.behind}
+            binary = [stage.name for stage in self.behind if stage.kind == "binary"]
+            stored = {stage.name: files[f"{self.name}.{stage.name}"] for stage in self.behind}
+            found = {stage: StoredFile(path, stage in binary).read() for stage, path in stored.items()}
             metadata = dict(said["metadata"])
         except (OSError, ValueError, KeyError, TypeError):  # an entry that is gone, or a foreign file
             return False
         made.asm.update(found)
-        made.binary += [stage.name for stage in self.behind if stage.kind == "binary"]
+        made.binary += binary
         made.metadata.update(metadata)
         made.seconds.update(dict.fromkeys(found, 0.0))
         return True
@@ -92,9 +94,3 @@ def same_code(
     digest = hashlib.sha256(said.encode()).hexdigest()
     key = compile_key(digest, backend, compilation.target, compilation.options)
     return SameCode(key, name, stage.name, text, metadata, behind)
-
-
-def _read(path: str, kind: str) -> str | bytes:
-    with open(path, "rb") as file:
-        content = file.read()
-    return content if kind == "binary" else content.decode()
