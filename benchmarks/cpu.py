@@ -5,6 +5,9 @@
 Both sides are limited to the same number of threads (default 1): the process starts itself again with
 OPENBLAS_NUM_THREADS and TRITONX_CPU_THREADS set. The two are run alternately and compared by the median of their times,
 so that a change of the clock or of the load of the machine meets both. `--check` fails where a ratio misses its target.
+
+On one thread it also prints the least processor time of the kernels of `cpu_peers.py` beside NumPy, PyTorch, Numba and
+JAX, as far as they are installed (`--only peers`: nothing else).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from cpu_peers import matmul_kernel, print_table
 
 import tritonx
 import tritonx.language as tl
@@ -109,23 +113,6 @@ def gaussian_kernel(x, out, n, BLOCK: tl.constexpr):
 def exp_kernel(x, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + i, tl.exp(tl.load(x + i, mask=i < n)), mask=i < n)
-
-
-@tritonx.jit
-def matmul_kernel(a, b, c, M, N, K, sa, sb, sc, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    rm = tl.program_id(0) * BM + tl.arange(0, BM)
-    rn = tl.program_id(1) * BN + tl.arange(0, BN)
-    k = tl.arange(0, BK)
-    pa = a + rm[:, None] * sa + k[None, :]
-    pb = b + k[:, None] * sb + rn[None, :]
-    acc = tl.zeros((BM, BN), tl.float32)
-    for i in range(tl.cdiv(K, BK)):
-        x = tl.load(pa, mask=(rm[:, None] < M) & (k[None, :] < K - i * BK), other=0.0)
-        y = tl.load(pb, mask=(k[:, None] < K - i * BK) & (rn[None, :] < N), other=0.0)
-        acc = tl.dot(x, y, acc, input_precision="ieee")
-        pa += BK
-        pb += BK * sb
-    tl.store(c + rm[:, None] * sc + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
 
 
 @tritonx.jit
@@ -221,7 +208,7 @@ import sys, time, json
 sys.path.insert(0, {examples!r})
 import numpy as np, tritonx
 from importlib import import_module
-from tritonx.runtime import compiler
+from tritonx.runtime.compiling import compiler
 spent = []
 original = compiler.compile
 def timed(*args, **kwargs):
@@ -274,6 +261,8 @@ def main() -> int:
     threads = str(arguments.threads)
     if os.environ.get("OPENBLAS_NUM_THREADS") != threads or os.environ.get("TRITONX_CPU_THREADS") != threads:
         os.environ.update(OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads, TRITONX_CPU_THREADS=threads)
+        flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1" if threads == "1" else ""
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
         os.execv(sys.executable, [sys.executable, *sys.argv])
     wanted = set(filter(None, arguments.only.split(",")))
     measurements: list[Measurement] = []
@@ -281,6 +270,9 @@ def main() -> int:
         if not wanted or run.__name__ in wanted:
             measurements.append(run())
             print(measurements[-1], flush=True)
+    if threads == "1" and (not wanted or "peers" in wanted):
+        sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+        print_table()
     for name in EXAMPLES:
         if not wanted or "compile" in wanted:
             measurements.append(compile_example(name))

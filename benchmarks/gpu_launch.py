@@ -1,90 +1,152 @@
-"""Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments, for three tensor descriptors, and
-for a small product through pointers, whose launch makes tensor maps, beside Triton in the same run.
+"""Host time of launches as users write them, in steady state: each form of `kernels_launch.py`, one compiler a process.
 
-Bursts of launches are timed on the host, one compiler's and then the other's, and the device is waited for outside the
-timing; the minimum over bursts is reported, with the median in brackets."""
+    python benchmarks/gpu_launch.py measure tritonx > ours.json
+    python benchmarks/gpu_launch.py measure triton > peer.json       # with PYTHONPATH for another version of Triton
+    python benchmarks/gpu_launch.py compare ours.json peer.json ... [--record MACHINE]
+
+Bursts of launches are timed on the host, all forms by turns, and the device is waited for outside of the timing. The
+least time of a call is reported, and what PyTorch takes of it by itself (outputs, streams). ``compare`` prints a table,
+and with ``--record`` writes it to `results/launching.json` (`results_page.py`), with the name of the machine.
+``--stand-in`` measures without a GPU: on the host's memory, with a libcuda that does nothing (`stand_in_cuda.py`)."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
-import statistics
+import json
+import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import torch
-from peers import load
+BURST, REPEAT, FIRST = 100, 40, 50
+GOAL = 0.5
+RESULT = Path(__file__).parent / "results" / "launching.json"
 
-BURST, REPEAT = 400, 15
 
-
-def microseconds(runs: dict[str, Callable[[], Any]]) -> dict[str, tuple[float, float]]:
-    """Minimum and median of each, a burst of one after a burst of the other."""
-    for run in runs.values():
-        for _ in range(300):
-            run()
-        torch.cuda.synchronize()
-    times: dict[str, list[float]] = {name: [] for name in runs}
+def microseconds(calls: Mapping[str, Callable[[], object]], wait: Callable[[], object]) -> dict[str, float]:
+    """The least time of a call, by bursts of each in turns."""
+    for call in calls.values():
+        for _ in range(FIRST):
+            call()
+        wait()
+    times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(REPEAT):
-        for name, run in runs.items():
+        for name, call in calls.items():
+            call()
+            wait()
             start = time.perf_counter_ns()
             for _ in range(BURST):
-                run()
+                call()
             times[name].append((time.perf_counter_ns() - start) / BURST / 1e3)
-            torch.cuda.synchronize()
-    return {name: (min(each), statistics.median(each)) for name, each in times.items()}
+            wait()
+    return {name: min(each) for name, each in times.items()}
 
 
-def arguments(count: int) -> list[Any]:
-    """Tensors, ints and floats as real kernels mix them."""
-    kinds = {1: "p", 5: "ppiif", 20: "p" * 8 + "i" * 8 + "f" * 4}[count]
-    tensors = [torch.zeros(1024, device="cuda") for _ in range(8)]
-    out: list[Any] = []
-    for i, kind in enumerate(kinds):
-        out.append(tensors[i % 8] if kind == "p" else 33 + i if kind == "i" else 0.5 + i)
-    return out
+def runs(compiler: str, name: str, call: Callable[[], object]) -> bool:
+    """Whether a form can be launched at all: one that cannot leaves the others their figures."""
+    try:
+        call()
+    except Exception as error:
+        print(f"{compiler}: {name}: {type(error).__name__}: {error}", file=sys.stderr)
+        return False
+    return True
 
 
-def described(compiler: str) -> list[Any]:
-    """Three tensor descriptors and an int."""
-    module = importlib.import_module(f"{compiler}.tools.tensor_descriptor")
-    tensors = [torch.zeros(256, 256, device="cuda", dtype=torch.float16) for _ in range(3)]
-    return [*(module.TensorDescriptor.from_tensor(tensor, [64, 64]) for tensor in tensors), 33]
+def measured(compiler: str, stand_in: bool, only: Sequence[str]) -> dict[str, Any]:
+    """What one compiler takes for each form: microseconds of a call, and of what PyTorch does of it."""
+    warnings.simplefilter("ignore", DeprecationWarning)
+    if stand_in:
+        from stand_in_cuda import install
+
+        device, streams, use = install(compiler)
+        wait: Callable[[], object] = int
+    else:
+        import torch
+
+        device, wait = "cuda", torch.cuda.synchronize
+        streams, use = [torch.cuda.Stream() for _ in range(2)], torch.cuda.set_stream
+        torch.zeros(1, device=device)
+    from peers import kernels_of
+
+    forms = kernels_of(compiler, "kernels_launch").forms(device, streams, use)
+    if only:
+        forms = {name: form for name, form in forms.items() if any(part in name for part in only)}
+    forms = {name: form for name, form in forms.items() if runs(compiler, name, form.call)}
+    calls = {name: form.call for name, form in forms.items()}
+    times = microseconds(calls, wait)
+    rest = microseconds({name: form.rest for name, form in forms.items() if form.rest is not None}, wait)
+    version = getattr(importlib.import_module(compiler), "__version__", "")
+    return {
+        "compiler": compiler if compiler == "tritonx" else f"Triton {'.'.join(version.split('.')[:2])}",
+        "stand_in": stand_in,
+        "forms": {name: {"call": times[name], "pytorch": rest.get(name)} for name in forms},
+    }
 
 
-def product() -> tuple[list[Any], dict[str, Any]]:
-    """Of two matrices of 64 × 64 in one program."""
-    a, b, c = (torch.zeros(64, 64, device="cuda", dtype=torch.float16) for _ in range(3))
-    constants = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP": 8, "num_warps": 4, "num_stages": 2}
-    return [a, b, c, 64, 64, 64, 64, 1, 64, 1, 64, 1], constants
+def table(ours: dict[str, Any], peers: Sequence[dict[str, Any]]) -> list[str]:
+    """In Markdown, a line for each form: times, and ours over that of the fastest peer. The second ratio is of what the
+    compilers take, without PyTorch's part."""
+    names = [ours["compiler"], *(peer["compiler"] for peer in peers)]
+    lines = [
+        f"| µs a call | {' | '.join(names)} | PyTorch's part | ratio | without that part |",
+        "|" + "---|" * (len(names) + 4),
+    ]
+    for name, own in ours["forms"].items():
+        found = [peer["forms"].get(name, {}).get("call") for peer in peers]
+        part, best = own["pytorch"], min((each for each in found if each is not None), default=None)
+        ratio = "" if best is None else f"{own['call'] / best:.2f}"
+        launch = "" if best is None or part is None else f"{(own['call'] - part) / max(best - part, 0.01):.2f}"
+        shown = " | ".join("–" if each is None else f"{each:.2f}" for each in (own["call"], *found))
+        lines.append(f"| {name} | {shown} | {'' if part is None else f'{part:.2f}'} | {ratio} | {launch or ratio} |")
+    return lines
 
 
-def show(
-    title: str,
-    kernel: str,
-    arguments_of: Callable[[str], list[Any]],
-    options: dict[str, Any] | None = None,
-    module: str = "kernels_memory",
-) -> None:
-    kernels, given = load(module), options or {}
-    modules = {"tritonx": kernels.ours} | ({"triton": kernels.peer} if kernels.peer is not None else {})
-    runs = {name: (getattr(module, kernel), arguments_of(name)) for name, module in modules.items()}
-    row = microseconds({name: lambda k=found, a=args: k[(1,)](*a, **given) for name, (found, args) in runs.items()})
-    cells = [f"{name} {low:.2f} ({middle:.2f}) µs" for name, (low, middle) in row.items()]
-    ratio = f"ratio {row['tritonx'][0] / row['triton'][0]:.2f} (goal 0.8)" if len(row) == 2 else ""
-    print(f"{title}: " + ", ".join(cells), ratio, flush=True)
+def slower(lines: Sequence[str]) -> list[str]:
+    """The forms that miss the goal by what the compilers take."""
+    rows = [cells(line) for line in lines[2:]]
+    return [row[0] for row in rows if row[-1] and float(row[-1]) > GOAL]
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def record(path: Path, lines: Sequence[str], machine: str, date: str) -> None:
+    """Put the table in place of the result's own; what it says in words stays."""
+    result = json.loads(path.read_text())
+    result |= {
+        "machine": machine,
+        "date": date,
+        "columns": cells(lines[0]),
+        "rows": [cells(line) for line in lines[2:]],
+    }
+    path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
 def main() -> None:
-    for count in (1, 5, 20):
-        args = arguments(count)
-        show(f"{count:2d} arguments", f"empty{count}", lambda _, args=args: args)
-    show("three descriptors", "empty_described", described)
-    args, constants = product()
-    show("a product", "matmul", lambda _: args, constants, "kernels_products")
-    x = torch.zeros(1024, device="cuda")
-    low, middle = microseconds({"torch": lambda: x.add_(1)})["torch"]
-    print(f"torch x.add_(1): {low:.2f} ({middle:.2f}) µs")
+    parser = argparse.ArgumentParser(description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    measure = verbs.add_parser("measure")
+    measure.add_argument("compiler", choices=("tritonx", "triton"))
+    measure.add_argument("--stand-in", action="store_true")
+    measure.add_argument("--only", nargs="*", default=[])
+    compare = verbs.add_parser("compare")
+    compare.add_argument("ours", type=Path)
+    compare.add_argument("peers", type=Path, nargs="+")
+    compare.add_argument("--record", metavar="MACHINE", help="what was measured on, as in 'one NVIDIA H200'")
+    given = parser.parse_args()
+    if given.verb == "measure":
+        json.dump(measured(given.compiler, given.stand_in, given.only), sys.stdout, indent=1)
+        return
+    lines = table(json.loads(given.ours.read_text()), [json.loads(each.read_text()) for each in given.peers])
+    print("\n".join(lines))
+    missed = slower(lines)
+    print(f"{len(missed)} of {len(lines) - 2} forms above {GOAL}: {', '.join(missed) or 'none'}", file=sys.stderr)
+    if given.record is not None:
+        record(RESULT, lines, given.record, time.strftime("%Y-%m-%d"))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ import tritonx.language as tl
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, EmitStage, Stage, run_stages
 from tritonx.runtime import knobs
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.isolation.pool import pool
-from tritonx.runtime.sources import ASTSource
 
 ROUNDS = 30
 

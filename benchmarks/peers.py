@@ -39,20 +39,25 @@ def _changed() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="tritonx-bench-"))
     for source in Path(__file__).parent.glob("kernels_*.py"):
         text = source.read_text().replace("import triton.language", "import tritonx.language")
-        text = text.replace("import triton\n", "import tritonx as triton\n")
+        text = text.replace("import triton\n", "import tritonx as triton\n").replace("from triton.", "from tritonx.")
         text = re.sub(r"^from (kernels_\w+) import", r"from \1_tritonx import", text, flags=re.MULTILINE)
         (folder / f"{source.stem}_tritonx.py").write_text(text)
     sys.path.append(str(folder))
     return folder
 
 
+def kernels_of(compiler: str, stem: str) -> ModuleType:
+    """``benchmarks/<stem>.py`` for one of the compilers, ``tritonx`` or ``triton``; the other is not imported."""
+    if compiler == "tritonx":
+        return _module(_changed() / f"{stem}_tritonx.py", f"{stem}_tritonx")
+    return _module(Path(__file__).with_name(f"{stem}.py"), stem)
+
+
 @cache
 def load(stem: str) -> Pair:
     """Both versions of ``benchmarks/<stem>.py``."""
-    ours = _module(_changed() / f"{stem}_tritonx.py", f"{stem}_tritonx")
-    if importlib.util.find_spec("triton") is None:
-        return Pair(ours, None)
-    return Pair(ours, _module(Path(__file__).with_name(f"{stem}.py"), stem))
+    ours = kernels_of("tritonx", stem)
+    return Pair(ours, None if importlib.util.find_spec("triton") is None else kernels_of("triton", stem))
 
 
 def gpu_milliseconds(runs: Sequence[Callable[[], Any]], repeat: int = 25) -> list[float]:

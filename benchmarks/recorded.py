@@ -17,16 +17,15 @@ import gzip
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from structural.line_process import LineProcess
 from suites.suite import SUITES
 
 PEERS = ("tritonx", "triton")
@@ -95,56 +94,23 @@ def read(paths: list[Path]) -> list[Kernel]:
     return found
 
 
-class Compiler:
-    """A process of a peer for the kernels of a suite, started when it is first needed and after it died."""
+class Compiler(LineProcess):
+    """A process of a peer for the kernels of a suite."""
 
     def __init__(self, peer: str, suite: str, sources: Path, work: Path) -> None:
         own = SUITES[suite]
         root = own.folder(sources)
         tests = sorted({str((root / file).parent) for file in own.found(sources)})
         paths = json.dumps([*(str((root / p).resolve()) for p in own.paths), *tests])
-        self.command = [sys.executable, *(["-m", "tritonx.compat"] if peer == "tritonx" else []), str(WORKER), paths]
+        command = [sys.executable, *(["-m", "tritonx.compat"] if peer == "tritonx" else []), str(WORKER), paths]
         cache = str(work / peer / "cache")
         off = {"TRITON_ALWAYS_COMPILE": "1", "TRITONX_ALWAYS_COMPILE": "1", "TRITON_CACHE_DIR": cache,
                "TRITONX_CACHE_DIR": cache, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}  # fmt: skip
-        self.environment = {**os.environ, **off, **dict(own.environment)}
+        environment = {**os.environ, **off, **dict(own.environment)}
         if peer == "tritonx":
-            self.environment["TRITON_LAUNCH_MAPS"] = "1"
-            self.environment["PYTHONPATH"] = os.pathsep.join([str(TREE), os.environ.get("PYTHONPATH", "")]).rstrip(":")
-        self.log = work / f"{peer}-{suite}.log"
-        self.process: subprocess.Popen[str] | None = None
-
-    def __call__(self, what: str) -> dict[str, Any]:
-        """The worker's answer."""
-        if self.process is None:
-            with self.log.open("a") as log:
-                self.process = subprocess.Popen(
-                    self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-                    env=self.environment, cwd=self.log.parent,
-                )  # fmt: skip
-        process = self.process
-        assert process.stdin is not None and process.stdout is not None
-        timer = threading.Timer(LIMIT, process.kill)
-        timer.start()
-        try:
-            process.stdin.write(what + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        finally:
-            timer.cancel()
-        if line:
-            return json.loads(line)
-        status = process.wait()
-        self.process = None
-        said = [line for line in self.log.read_text(errors="replace").splitlines() if line.strip()]
-        return {"error": f"the process ended with {status}: {(said or [''])[-1][:200]}"}
-
-    def stop(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+            environment["TRITON_LAUNCH_MAPS"] = "1"
+            environment["PYTHONPATH"] = os.pathsep.join([str(TREE), os.environ.get("PYTHONPATH", "")]).rstrip(":")
+        super().__init__(command, environment, work / f"{peer}-{suite}.log", LIMIT)
 
 
 class Again(NamedTuple):
@@ -172,7 +138,7 @@ def again(kernel: Kernel, compilers: dict[str, Compiler], repeat: int) -> Again 
     stages: dict[str, dict[str, float]] = {}
     for _ in range(repeat):
         for peer in PEERS:
-            answer = compilers[peer](kernel.what)
+            answer = compilers[peer].ask(kernel.what)
             if "error" in answer:
                 return f"{peer}: {answer['error']}"
             seconds[peer].append(answer["seconds"])

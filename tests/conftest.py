@@ -6,7 +6,7 @@ that all workers collect the same tests. (Where ``CI`` is set, hypothesis would 
 pass leaves is verified, also in the processes that tests start.
 
 The end names the most memory that each worker held, and the largest process that it started: a worker of 6.4 GB was
-once seen and not found again.
+once seen and not found again. ``--share`` runs a part of the tests (`share.py`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,16 @@ from __future__ import annotations
 import os
 import resource
 import secrets
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import share  # pyright: ignore[reportMissingImports]  # beside this file
 
 settings.register_profile(
     "tritonx", deadline=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -26,6 +32,16 @@ settings.load_profile("tritonx")
 
 os.environ.setdefault("TRITONX_SEED", str(secrets.randbelow(2**31)))
 os.environ.setdefault("TRITONX_VERIFY", "1")
+
+
+@pytest.fixture
+def no_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that write a module again: the time in a ``.pyc`` is in seconds, and another text may be as long."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    share.add_options(parser)
 
 
 PEAKS = pytest.StashKey[dict[str, tuple[int, int]]]()
@@ -42,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed", None) is None:
         config.option.hypothesis_seed = os.environ["TRITONX_SEED"]
     config.stash[PEAKS] = {}
+    config.pluginmanager.register(share.Share(config), "share")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

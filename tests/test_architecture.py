@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,9 +31,12 @@ ALLOWED: dict[str, set[str]] = {
     # What a kernel is declared as: below all that speak of kernels.
     "kernel": set(),
     # A launch's target decides what the language's extra modules hold.
-    "language": {"kernel", "runtime.driver", "runtime.dtype_names", "runtime.refusals", "runtime.targets"},
+    "language": {
+        "kernel", "runtime.driver", "runtime.devices.dtype_names", "runtime.refusals", "runtime.compiling.targets",
+    },
     "frontend": {
-        "kernel", "ir", "dialects", "language", "runtime.errors", "runtime.knobs", "runtime.targets", "backends.api",
+        "kernel", "ir", "dialects", "language", "runtime.errors", "runtime.knobs", "runtime.compiling.targets",
+        "backends.api",
     },
     "analysis": {"ir", "dialects", "layouts"},
     "transforms": {"ir", "dialects", "layouts", "analysis"},
@@ -48,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": {
         "backends.api", "backends.registry", "kernel", "frontend", "interpreter", "ir", "language", "testing",
         "tools.tensor_descriptor", "_utils",
+        "analysis.written",  # of what the front end made, before the first stage of any backend
     },
     "testing": {
         "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry",
@@ -64,7 +68,7 @@ ALLOWED: dict[str, set[str]] = {
 TRITON_NAMES = ("compiler", "driver")
 
 # What backends outside import: gathered from all packages, and used by none here.
-OUTWARD = {"backends.gpu", "backends.tile", "backends.portable_passes", "backends.portable_stages"}
+OUTWARD = {"backends.gpu", "backends.tile", "backends.portable_stages"}
 
 # What a package names only in its types: nothing of it is imported when the package runs.
 TYPES_ONLY: dict[str, set[str]] = {
@@ -143,7 +147,7 @@ def test_imports_go_one_way(path: Path) -> None:
         if not rest or rest.split(".")[0] == own:
             if own == "backends" and len(parts) > 2 and rest.count(".") >= 1:
                 other = rest.split(".")[1]
-                common = {"api", "registry", "embedding", *TRITON_NAMES}
+                common = {"api", "registry", "embedding", "gpu_passes", *TRITON_NAMES}
                 if module == "tritonx.backends.api":
                     common |= {"contract"}
                 if ".".join(parts[1:]) in OUTWARD:
@@ -231,12 +235,34 @@ def test_tritonx_imports_no_plugin() -> None:
             assert not names & {name.split(".")[0] for name in found}, f"{path}:{node.lineno} imports a plug-in"
 
 
+SHARED = ("analysis", "transforms", "conversion")
+VENDORS = ("tritonx.dialects.nvidia", "tritonx.dialects.amd")
+
+
+def vendor_imports(text: str, module: str) -> list[str]:
+    """The modules of vendors' dialects that a file imports, also for types alone."""
+    return [name for name in imports(ast.parse(text), module, False) if name.startswith(VENDORS)]
+
+
+@pytest.mark.parametrize("path", [p for p in sources() if p.relative_to(PACKAGE).parts[0] in SHARED], ids=dotted)
+def test_shared_code_imports_no_vendors_dialect(path: Path) -> None:
+    """It asks ops by what they declare, and has a backend make those that it must make (`dialects/interfaces.py`)."""
+    assert vendor_imports(path.read_text(), dotted(path)) == []
+
+
+def test_an_import_of_a_vendors_dialect_is_found() -> None:
+    for line in ("from tritonx.dialects import nvidia as ttng", "import tritonx.dialects.amd", "from . import x"):
+        assert bool(vendor_imports(line, "tritonx.transforms.gpu.a")) == ("dialects" in line)
+    guarded = "if TYPE_CHECKING:\n    from tritonx.dialects.nvidia.dot import WarpGroupDotOp\n"
+    assert vendor_imports(guarded, "tritonx.transforms.gpu.a")
+
+
 @pytest.mark.parametrize("path", sources(), ids=dotted)
 def test_vendor_words_stay_in_their_backend(path: Path) -> None:
     parts = path.relative_to(PACKAGE).parts
     if parts[0] in VENDOR_EXEMPT:
         return
-    own = "/".join(parts[:2])
+    own = "/".join(parts if parts[0] == "runtime" else parts[:2])
     # Strings that users of Triton write must be accepted wherever the public names live; prose may name examples.
     tree = ast.parse(path.read_text())
     docstrings = {
@@ -288,9 +314,9 @@ ANYWHERE = {"__cuda_array_interface__", "sm_clock_rate"}
 """The array protocol, and a key of Triton's device properties, which every driver reports."""
 
 PYTORCH = {
-    ("runtime/pytorch.py", "cuda"),
-    ("runtime/pytorch.py", "_cuda_getCurrentRawStream"),
-    ("runtime/pytorch.py", "CUDAGraph"),
+    ("runtime/devices/pytorch.py", "cuda"),
+    ("runtime/devices/pytorch.py", "_cuda_getCurrentRawStream"),
+    ("runtime/devices/pytorch.py", "CUDAGraph"),
     ("backends/amd", "cuda"),
 }
 """PyTorch and CuPy call their GPU modules, and the devices, ``cuda`` on every vendor's."""
@@ -335,8 +361,8 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
 TRITONS_OPTIONS = {
     "conversion/gpu_options.py": {"launch_cooperative_grid"},  # the options that GPUs share
     "runtime/config.py": {"maxnreg"},  # Triton's Config
-    "runtime/jit_hooks.py": {"launch_cooperative_grid"},  # Triton's hooks
-    "runtime/knob_types.py": {"launch_cooperative_grid"},
+    "runtime/compiling/jit_hooks.py": {"launch_cooperative_grid"},  # Triton's hooks
+    "runtime/settings/knob_types.py": {"launch_cooperative_grid"},
 }
 """Where options of some backends are named by all that use Triton."""
 
@@ -381,88 +407,87 @@ def test_a_dialect_is_common_or_brought_by_a_backend() -> None:
     assert all(load().name == name for name, load in dialect_loaders().items())
 
 
-PASS_LISTS = [
-    PACKAGE / "transforms" / "tile" / "pipeline.py",
-    PACKAGE / "backends" / "amd" / "passes.py",
-    PACKAGE / "backends" / "nvidia" / "passes.py",
-    PACKAGE / "backends" / "portable_passes.py",
-]
+TILE_LIST = PACKAGE / "transforms" / "tile" / "pipeline.py"
+GPU_LIST = PACKAGE / "backends" / "gpu_passes.py"
 SCREEN = 80
-"""Lines behind the imports."""
+"""Lines of the lists."""
+
+CONDITIONS = {
+    "nvidia": {
+        "copies_blocks(target, options)",
+        "describes_loads(target, options)",
+        "gpu.pipelined",
+        "makes_maps_at_launch(target, options)",
+    },
+    "amd": {"isinstance(options, AmdOptions) and options.buffer_ops"},
+}
+"""Under which a backend inserts some of its passes: other passes find their ops, or leave a module as it is."""
 
 
-def conditional_passes(text: str) -> int:
-    """How many of the listed passes some target or option leaves out."""
-    return sum(isinstance(node, ast.Starred) for node in ast.walk(ast.parse(text)))
-
-
-def listed_passes(text: str, *, conditional: bool = True) -> dict[str, list[str]]:
-    """Each tuple of passes that a file returns or names → the classes in it, in order, those that are
-    ``conditional`` among them. AssertionError where an element is not a pass that is made there: ``Fold()``, or
-    ``*([InsertFences()] if recent else [])``."""
-    found: dict[str, list[str]] = {}
-
-    def names(elements: Sequence[ast.expr]) -> list[str]:
-        every = [(name(e), isinstance(e, ast.Starred)) for e in elements]
-        return [one for one, starred in every if conditional or not starred]
+def listed_passes(text: str) -> list[list[str]]:
+    """The literal lists of passes in a file: the classes in each, in order. AssertionError where an element is not a
+    pass that is made there, unconditionally: ``Fold()``."""
 
     def name(element: ast.expr) -> str:
-        if isinstance(element, ast.Starred):
-            chosen = element.value
-            assert isinstance(chosen, ast.IfExp) and isinstance(chosen.body, ast.List), ast.unparse(element)
-            assert ast.unparse(chosen.orelse) == "[]" and len(chosen.body.elts) == 1, ast.unparse(element)
-            element = chosen.body.elts[0]
         made = isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and element.func.id[0].isupper()
         assert made, f"{ast.unparse(element)} is no pass"
         return element.func.id
 
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.AnnAssign):
-            assert isinstance(node.value, ast.Tuple)
-            found[ast.unparse(node.target)] = names(node.value.elts)
-        elif isinstance(node, ast.FunctionDef):
-            (returned,) = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
-            assert isinstance(returned, ast.Tuple), f"{node.name} returns no literal list"
-            found[node.name] = names(returned.elts)
-    return found
+    return [[name(one) for one in each.elts] for each in literal_lists(text)]
 
 
-@pytest.mark.parametrize("path", PASS_LISTS, ids=lambda p: f"{p.parent.name}.{p.stem}")
-def test_a_backends_passes_stand_on_one_screen(path: Path) -> None:
+def literal_lists(text: str) -> list[ast.Tuple]:
+    """The tuples that are called ``every``, or have a type."""
+    found = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Assign | ast.AnnAssign)]
+    named = [n.value for n in found if isinstance(n, ast.AnnAssign) or ast.unparse(n.targets[0]) == "every"]
+    return [value for value in named if isinstance(value, ast.Tuple)]
+
+
+@pytest.mark.parametrize("path", [TILE_LIST, GPU_LIST], ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_the_lists_of_passes_stand_on_one_screen(path: Path) -> None:
     text = path.read_text()
-    first = next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.AnnAssign))
-    assert len(text.splitlines()[first.lineno - 1 :]) <= SCREEN
-    assert listed_passes(text)
+    lines = [line for n in literal_lists(text) for line in (n.lineno, n.end_lineno or n.lineno)]
+    assert max(lines) - min(lines) <= SCREEN
+    assert sum(map(len, listed_passes(text))) > 10
 
 
-@pytest.mark.parametrize("name", ["cpu", "hip:gfx942", "hip:gfx1100", "cuda:75", "cuda:90"])
-def test_a_backend_runs_the_passes_that_stand_there(name: str) -> None:
-    """In that order; a conditional one may be left out. On `tt` all run the same, but for conditional ones."""
+@pytest.mark.parametrize("name", ["hip:gfx942", "hip:gfx1100", "cuda:75", "cuda:90"])
+def test_a_backend_runs_the_list_with_its_own_passes(name: str) -> None:
+    """All of the shared list in its order, but for pipelines where there are none; nothing else but what it inserts."""
     from tritonx.backends.api import PassStage
+    from tritonx.backends.gpu_passes import gpu_passes
     from tritonx.backends.registry import parse_target
 
     backend, target = parse_target(name)
-    module = f"{type(backend).__module__}.passes".removeprefix("tritonx.").replace(".", "/")
-    own = PACKAGE / f"{module}.py"
-    text = (own if own.exists() else PASS_LISTS[0]).read_text()
-    lists = listed_passes(text)
-    shared = listed_passes(PASS_LISTS[0].read_text())["TILE_PIPELINE"]
-    assert next(iter(listed_passes(text, conditional=False).values())) == shared
-    assert listed_passes(PASS_LISTS[-1].read_text())["tile_passes"] == shared
-    written = iter([one for passes in lists.values() for one in passes])
-    stages = backend.stages(target, backend.parse_options(target, {}))
-    run = [type(one).__name__ for stage in stages if isinstance(stage, PassStage) for one in stage.passes]
-    assert all(one in written for one in run), f"{run} is not what {own} says"
-    assert len(run) >= sum(map(len, lists.values())) - conditional_passes(text)
+    options = backend.parse_options(target, {})
+    gpu = backend.gpu_target(target, options)
+    assert gpu is not None
+    own = importlib.import_module(f"{type(backend).__module__}.inserts")
+    inserts = [*getattr(own, "on_tiles", lambda *_: ())(target, options), *own.on_layouts(target, options)]
+    replaced = {insert.instead for insert in inserts}
+    run = [one.name for s in backend.stages(target, options) if isinstance(s, PassStage) for one in s.passes]
+    left = iter(run)
+    for one in (one for passes in gpu_passes(gpu) for one in passes if one.name not in replaced):
+        assert one.name in left, f"{name} does not run {one.name} where the list has it"
+    shared = [one.name for passes in gpu_passes(gpu) for one in passes if one.name not in replaced]
+    assert sorted(run) == sorted([*shared, *(insert.one.name for insert in inserts)])
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_few_passes_are_conditional(name: str) -> None:
+    own = importlib.import_module(f"tritonx.backends.{name}.inserts")
+    tree = ast.parse(Path(own.__file__ or "").read_text())
+    conditions = {ast.unparse(n.test) for n in ast.walk(tree) if isinstance(n, ast.If)}
+    assert conditions == CONDITIONS[name]
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("def a_passes():\n    return (Fold(), *others())", r"others\(\)"),
-        ("def a_passes():\n    return (Fold(), fold)", "fold is no pass"),
-        ("def a_passes():\n    return (Fold(), make())", "is no pass"),
-        ("def a_passes():\n    return others()", "returns no literal list"),
+        ("every = (Fold(), *others())", r"others\(\)"),
+        ("every = (Fold(), fold)", "fold is no pass"),
+        ("every = (Fold(), make())", "is no pass"),
+        ("every = (Fold(), *([Fold()] if recent else []))", "is no pass"),
     ],
 )
 def test_a_list_of_passes_that_is_none_is_found(text: str, fault: str) -> None:
@@ -492,7 +517,7 @@ NEEDED = {
         "conversion/scalar/table.py",
     },
 }
-"""The files that an op on tiles needs, and one on elements, as CONTRIBUTING.md walks through them."""
+"""The files that an op on tiles needs, and one on elements, as docs/contributing/op_or_pass.md walks through them."""
 
 TABLES = {"testing/sweep/programs.py", "testing/differential/table.py"}
 TESTED = {
@@ -522,7 +547,7 @@ USES = {
     "umulhi": {
         "frontend/semantics/library.py": "a library's function is made of it",
         "interpreter/extern.py": "so is a library's in the interpreter",
-        "backends/nvidia/libdevice_names.py": "a library's function of that name",
+        "backends/nvidia/libdevice/libdevice_names.py": "a library's function of that name",
         "ir/fold/integer.py": "of two constants it is one",
         "language/random.py": "random numbers are made of it",
     },
@@ -547,7 +572,8 @@ def test_an_op_needs_at_most_eight_files(op: str) -> None:
     knowing = {str(p.relative_to(PACKAGE)) for p in sources() if mentions(p.read_text(), NAMES[op])}
     assert knowing == NEEDED[op] | TESTED[op] | {*USES[op]}
     assert len(NEEDED[op]) <= 8
-    walked = (ROOT / "CONTRIBUTING.md").read_text().partition("## Adding an op")[2].partition("\n## ")[0]
+    page = (ROOT / "docs" / "contributing" / "op_or_pass.md").read_text()
+    walked = page.partition("## An op\n")[2].partition("\n## ")[0]
     rows = [row.split("|") for row in walked.splitlines() if row.startswith("|")]
     column = [cell.strip() for cell in rows[0]].index(f"`{op}`")
     assert {*re.findall(r"`([\w/]+\.py)`", "".join(row[column] for row in rows))} == NEEDED[op] | TESTED[op]

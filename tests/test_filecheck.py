@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.accept_filecheck import accept
+
 ROOT = Path(__file__).parent / "filecheck"
 SUFFIXES = (".mlir", ".ttir", ".ttgir", ".test")
 FEATURES: frozenset[str] = runpy.run_path(str(ROOT / "features.py"))["FEATURES"]
@@ -88,6 +90,10 @@ def parse_pipeline(line: str) -> list[Command] | None:
     return commands if all(c.argv and c.argv[0] in IN_PROCESS for c in commands) else None
 
 
+ACCEPT = bool(os.environ.get("TRITONX_ACCEPT"))
+"""Whether expected text that has changed is written anew (`accept_filecheck`), as other tests do with their tables."""
+
+
 def run_filecheck(argv: list[str], stdin: str, stderr: io.StringIO) -> int:
     from filecheck.finput import FInput
     from filecheck.matcher import Matcher
@@ -109,6 +115,9 @@ def run_command(command: Command, stdin: str) -> tuple[int, str, str]:
         code = 0
     elif command.argv[0] == "filecheck":
         code = run_filecheck(list(command.argv), stdin, err)
+        if code and ACCEPT and not command.negated:
+            err.write(accept(list(command.argv), stdin))
+            code = run_filecheck(list(command.argv), stdin, err)
     else:
         code = opt.run(command.argv[1:], io.StringIO(stdin), out, out if command.merge_stderr else err)
     if command.stdout_file is not None:

@@ -125,4 +125,4 @@ def test_a_name_in_a_comment_is_no_test_of_an_op() -> None:
 def test_a_name_in_a_comment_runs_no_pass() -> None:
     assert passes_run(MODULE + "// dce, -p dce") == {"fold", "unroll"}
     assert "unroll" in passes_run("// RUN: tritonx-opt %s --target cuda:90")
-    assert "fence-stores" not in passes_run("// RUN: tritonx-opt %s --target cuda:80")
+    assert "use-buffer-accesses" not in passes_run("// RUN: tritonx-opt %s --target cuda:80")

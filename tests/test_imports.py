@@ -36,9 +36,9 @@ LAZY: dict[str, str] = {
 """A module, or a package with all in it, that imports modules of tritonx inside functions → why."""
 
 LAZY_LIBRARIES: dict[str, str] = {
-    "ast": "a command's options only",
     "difflib": "a mistake's hint only; slow to import",
     "filecheck": "tests of libraries only",
+    "grp": "not on every system",
     "importlib": "names that are loaded when they are first used",
     "importlib.metadata": "slow to import",
     "io": "a mistake only",
@@ -46,8 +46,10 @@ LAZY_LIBRARIES: dict[str, str] = {
     "ml_dtypes": "imports NumPy",
     "numpy": "slow to import",
     "pickle": "a mistake only",
+    "pwd": "not on every system",
     "pytest": "tests only",
     "resource": "not on every system",
+    "jax": "optional",
     "torch": "optional",
     "xdsl": "slow to import",
 }

@@ -20,7 +20,8 @@ def test_drawn(number):
 
 def drawn(folder: Path, seed: int) -> list[str]:
     """What hypothesis draws in a run of these tests with a seed, where ``CI`` is set."""
-    (folder / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    for name in ("conftest.py", "share.py"):
+        (folder / name).write_text((ROOT / "tests" / name).read_text())
     (folder / "test_drawn.py").write_text(DRAWN)
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--rootdir", str(folder), folder]
     environment = {**os.environ, "CI": "1", "TRITONX_SEED": str(seed)}

@@ -8,14 +8,16 @@ Every name below is loaded when it is first used: importing the package imports 
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
-
 from tritonx.ir.metaclass_annotations import watch_imports
+from tritonx.version import TRITON_VERSION, VERSION
 
+TYPE_CHECKING = False  # what type checkers take for typing's, whose import takes a third of this package's
 if TYPE_CHECKING:
+    from typing import Any
+
     from tritonx import compiler as compiler
     from tritonx import errors as errors
+    from tritonx import jax as jax
     from tritonx import language as language
     from tritonx import runtime as runtime
     from tritonx import testing as testing
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from tritonx.runtime.autotuner import Config as Config
     from tritonx.runtime.autotuner import autotune as autotune
     from tritonx.runtime.autotuner import heuristics as heuristics
-    from tritonx.runtime.compiler import compile as compile
+    from tritonx.runtime.compiling.compiler import compile as compile
     from tritonx.runtime.errors import InterpreterError as InterpreterError
     from tritonx.runtime.errors import OutOfResources as OutOfResources
     from tritonx.runtime.errors import TritonError as TritonError
@@ -41,18 +43,19 @@ if TYPE_CHECKING:
     from tritonx.runtime.jit import constexpr_function as constexpr_function
     from tritonx.runtime.jit import jit as jit
     from tritonx.runtime.jit import must_use_result as must_use_result
-    from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
-    from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
+    from tritonx.runtime.launch.tensor_wrapper import TensorWrapper as TensorWrapper
+    from tritonx.runtime.launch.tensor_wrapper import reinterpret as reinterpret
 
     backends = installed
 
 watch_imports()
 
-_REPORTED_VERSION = "3.6.0"
+__version__ = VERSION
+"""The version of the distribution. Where `tritonx.compat` is installed this module is ``triton`` too, and `__version__`
+is `__triton_version__`: what imports Triton by name branches on it."""
 
-__version__ = os.environ.get("TRITONX_REPORTED_VERSION", _REPORTED_VERSION)
-"""The version of Triton whose language and host interface this is: libraries branch on it. ``TRITONX_REPORTED_VERSION``
-overrides it; tritonx's own version is that of its distribution."""
+__triton_version__ = TRITON_VERSION
+"""The version of Triton whose language and host interface this is."""
 
 _NAMES = {
     "AsyncCompileMode": "runtime.async_compile",
@@ -64,17 +67,17 @@ _NAMES = {
     "KernelInterface": "runtime.jit",
     "MockTensor": "runtime.jit",
     "OutOfResources": "runtime.errors",
-    "TensorWrapper": "runtime.tensor_wrapper",
+    "TensorWrapper": "runtime.launch.tensor_wrapper",
     "TritonError": "runtime.errors",
     "autotune": "runtime.autotuner",
     "cdiv": "runtime.integers",
-    "compile": "runtime.compiler",
+    "compile": "runtime.compiling.compiler",
     "constexpr_function": "runtime.jit",
     "heuristics": "runtime.autotuner",
     "jit": "runtime.jit",
     "must_use_result": "runtime.jit",
     "next_power_of_2": "runtime.integers",
-    "reinterpret": "runtime.tensor_wrapper",
+    "reinterpret": "runtime.launch.tensor_wrapper",
     "set_allocator": "runtime._allocation",
 }
 """public name → the module that defines it"""
@@ -85,6 +88,7 @@ _MODULES = {
     "backends": "backends",
     "compiler": "compiler",
     "errors": "errors",
+    "jax": "jax",
     "knobs": "runtime.knobs",
     "language": "language",
     "runtime": "runtime",
@@ -92,7 +96,7 @@ _MODULES = {
     "tools": "tools",
 }
 
-__all__ = [*sorted({*_NAMES, *_MODULES} - {"_C", "_utils"}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]  # the names are the keys of the tables above
+__all__ = [*sorted({*_NAMES, *_MODULES} - {"_C", "_utils"}), "__triton_version__", "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]  # the names are the keys of the tables above
 
 
 def _loaded(name: str) -> Any:

@@ -18,10 +18,10 @@ from typing import cast
 
 from tritonx.backends.api import Target as GPUTarget
 from tritonx.backends.compiler import make_backend
+from tritonx.runtime.compiling.ir_view import ModuleView
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import TritonError
-from tritonx.runtime.ir_view import ModuleView
-from tritonx.runtime.jit_function import JITFunction
-from tritonx.runtime.sources import ASTSource
 
 __all__ = [
     "ASTSource",

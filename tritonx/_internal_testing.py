@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends import registry
 from tritonx.backends.api import Target
-from tritonx.runtime import driver, environment, knobs
+from tritonx.runtime import driver, knobs
+from tritonx.runtime.settings import environment
 from tritonx.testing.library_arrays import (
     default_alloc_fn,
     dtypes,

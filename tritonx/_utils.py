@@ -12,11 +12,11 @@ from tritonx.language.block_shapes import is_power_of_two as is_power_of_two
 from tritonx.language.block_shapes import validate_block_shape as validate_block_shape
 from tritonx.language.tuples import tuple as language_tuple
 from tritonx.language.tuples import tuple_type
-from tritonx.runtime.dtype_names import BITWIDTH_DICT as BITWIDTH_DICT
-from tritonx.runtime.dtype_names import canonicalize_dtype as canonicalize_dtype
-from tritonx.runtime.dtype_names import canonicalize_ptr_dtype as canonicalize_ptr_dtype
-from tritonx.runtime.dtype_names import get_primitive_bitwidth as get_primitive_bitwidth
-from tritonx.runtime.dtype_names import type_canonicalisation_dict as type_canonicalisation_dict
+from tritonx.runtime.devices.dtype_names import BITWIDTH_DICT as BITWIDTH_DICT
+from tritonx.runtime.devices.dtype_names import canonicalize_dtype as canonicalize_dtype
+from tritonx.runtime.devices.dtype_names import canonicalize_ptr_dtype as canonicalize_ptr_dtype
+from tritonx.runtime.devices.dtype_names import get_primitive_bitwidth as get_primitive_bitwidth
+from tritonx.runtime.devices.dtype_names import type_canonicalisation_dict as type_canonicalisation_dict
 
 Path = tuple[int, ...]
 

@@ -132,8 +132,8 @@ def launched(metadata: Any) -> str:
 
 def resources(ptx: str) -> str:
     """Registers, spills and what the assembler warns of."""
-    from tritonx.backends.nvidia.assemble import find_ptxas
-    from tritonx.backends.nvidia.assemble import resources as counted
+    from tritonx.backends.nvidia.assembler.assemble import find_ptxas
+    from tritonx.backends.nvidia.assembler.assemble import resources as counted
 
     ptxas, name = find_ptxas(), re.search(r"\.target (\w+)", ptx)
     if ptxas is None or name is None:

@@ -12,10 +12,12 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tests.gpu.where import EMULATED
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
-from tritonx.runtime.drivers import driver_of
-from tritonx.runtime.errors import MixedDevices, OutOfResources, TritonError, UnsupportedArgument
+from tritonx.runtime.devices.drivers import driver_of
+from tritonx.runtime.errors import MixedDevices, OutOfResources, ReadOnlyArgument, TritonError, UnsupportedArgument
+from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 
@@ -88,6 +90,54 @@ def test_too_much_shared_memory_is_refused() -> None:
     table, index, out = (to_device(np.zeros(n, t)) for n, t in ((65536, "f4"), (64, "i4"), (64, "f4")))
     with pytest.raises(OutOfResources, match=r"shared memory.* 262144 bytes for tt\.gather"):
         look_up[(1,)](table, index, out, N=65536, COUNT=64, num_warps=32)
+
+
+class Fixed:
+    """The memory of an array as another library gives it away that forbids to write there."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        data = (self.array.data_ptr(), True)
+        return {"shape": self.shape, "typestr": "<f4", "data": data, "version": 3, "strides": None}
+
+
+class OfTheHost(np.ndarray[Any, Any]):
+    """An array that says where it is as tensors do: of it the emulator makes a tensor map."""
+
+    def data_ptr(self) -> int:
+        return self.ctypes.data
+
+
+def fixed(array: Any) -> Any:
+    """The same memory, which may not be written to; on the emulator an array is NumPy's."""
+    if EMULATED is None:
+        return Fixed(array)
+    view = array.numpy().view(OfTheHost)
+    view.flags.writeable = False
+    return view
+
+
+@tritonx.jit
+def copy_described(x, y):
+    y.store([0], x.load([0]))
+
+
+def test_arrays_that_may_not_be_written_to() -> None:
+    x, dx, dy = numbers(1000)
+    for _ in range(2):
+        scale[(8,)](fixed(dx), dy, 1000, 2.0, BLOCK=128)
+        np.testing.assert_array_equal(dy.numpy(), x * np.float32(2))
+        with pytest.raises(ReadOnlyArgument, match="scale stores through its argument y"):
+            scale[(8,)](dx, fixed(dy), 1000, 3.0, BLOCK=128)
+        np.testing.assert_array_equal(dy.numpy(), x * np.float32(2))
+    described = [TensorDescriptor(each, [1000], [1], [256]) for each in (fixed(dx), dy, fixed(dy))]
+    copy_described[(1,)](described[0], described[1])
+    np.testing.assert_array_equal(dy.numpy()[:256], x[:256])
+    with pytest.raises(ReadOnlyArgument, match="copy_described stores through its argument y"):
+        copy_described[(1,)](described[0], described[2])
 
 
 def test_too_many_threads_are_refused() -> None:

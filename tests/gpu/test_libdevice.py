@@ -21,8 +21,8 @@ import pytest
 from tritonx.backends import registry
 from tritonx.backends.api import KernelImage, Parameter
 from tritonx.runtime.arrays import to_device
+from tritonx.runtime.devices.drivers import driver_of
 from tritonx.runtime.driver import get_active
-from tritonx.runtime.drivers import driver_of
 from tritonx.testing.conformance.values import DTYPES, floats, integers
 from tritonx.testing.library_kernels import BLOCK, WARPS, functions, kernels
 

@@ -1,6 +1,6 @@
 """Products of a loop whose A is the same in each round, beside others, in a loop that waits for the copy engine: ptxas
-before 13.1 gives registers of such an A to the other product (`backends/nvidia/operands_around_loops`). So it lies in
-memory; where it is in registers all the same, they are taken anew."""
+before 13.1 gives registers of such an A to the other product (`backends/nvidia/assembler/operands_around_loops`). So it
+lies in memory; where it is in registers all the same, they are taken anew."""
 
 from __future__ import annotations
 

@@ -88,3 +88,20 @@ def test_colons_and_none_are_what_they_are_in_triton() -> None:
     x, out = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
     axes_only[(1,)](x, out, 5)
     np.testing.assert_array_equal(out, x + 10)
+
+
+@tritonx.jit
+def scalar_with_axes(x_ptr, out_ptr):
+    """A scalar is a block of one element for each None: kernels spread statistics of a row that may be one number."""
+    s = tl.load(x_ptr)
+    tl.static_assert(s[:, None].shape == (1,))
+    tl.static_assert(s[None, :].shape == (1,))
+    tl.static_assert(s[None, :, None].shape == (1, 1))
+    tl.store(out_ptr + tl.arange(0, 4), tl.broadcast_to(s[:, None], (4,)) + s[None])
+
+
+@pytest.mark.parametrize("run", [lambda f: f, interpreted], ids=["compiled", "interpreted"])
+def test_scalars_are_blocks_of_one_element(run: Any) -> None:
+    x, out = np.array([3.5], np.float32), np.zeros(4, np.float32)
+    run(scalar_with_axes)[(1,)](x, out)
+    assert (out == 7).all()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import tritonx.runtime.autotuner as ours
+from tritonx.kernel.identity import plainly
 
 theirs = pytest.importorskip("triton.runtime.autotuner")
 
@@ -126,7 +127,7 @@ def drawn(side: Any, number: int) -> list[Any]:
         best = getattr(tuner, "best_config", None)
         log.append(("best", best and {k: str(v) for k, v in best.all_kwargs().items()}))
         log.append([a.value for a in args[:2]])
-    log.append([(plain(dict(enumerate(k))), c.all_kwargs()) for k, c in tuner.cache.items()])
+    log.append([(plain(dict(enumerate(plainly(k)))), c.all_kwargs()) for k, c in tuner.cache.items()])
     timings = getattr(tuner, "configs_timings", None) or {}
     log.append([(c.all_kwargs(), list(t)) for c, t in timings.items()])
     return log

@@ -20,6 +20,7 @@ import pytest
 
 from tests.peer.hopper_launches import launch_of
 from tritonx.backends.api import Compilation, PassStage
+from tritonx.backends.nvidia.passes.insert_fences import InsertFences
 from tritonx.backends.registry import get_backend
 from tritonx.interpreter.asynchronous import Landing, Order, Setting, execute
 from tritonx.ir.pipeline import pass_context, run_emit_stage, run_pass_stage
@@ -27,7 +28,6 @@ from tritonx.ir.text import parse_module
 from tritonx.ir.verify import verify
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
-from tritonx.transforms.gpu.insert_fences import InsertFences
 
 pytestmark = pytest.mark.peer
 if importlib.util.find_spec("triton") is None:

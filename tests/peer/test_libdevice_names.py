@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tritonx.backends.nvidia.libdevice_names import FUNCTIONS
+from tritonx.backends.nvidia.libdevice.libdevice_names import FUNCTIONS
 
 pytestmark = pytest.mark.peer
 FOUND = find_spec("triton")

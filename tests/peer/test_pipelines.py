@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.peer.pipeline_cases import CASES, Case, Run
 from tests.unit.interpreter.asynchronous.mutants import mutants, mutated
+from tritonx.backends.nvidia.passes.insert_fences import InsertFences
 from tritonx.dialects.gpu_layout import LocalBarrierOp
 from tritonx.interpreter.asynchronous import Landing, Order, Report, Setting, execute
 from tritonx.interpreter.errors import KernelFault
@@ -31,7 +32,6 @@ from tritonx.ir.text import parse_module
 from tritonx.ir.verify import verify
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
-from tritonx.transforms.gpu.insert_fences import InsertFences
 
 pytestmark = pytest.mark.peer
 if importlib.util.find_spec("triton") is None:

@@ -68,6 +68,8 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def formats(llvm: str) -> list[str]:
     """The formats that the LLVM text mentions in its calls, in order, each once."""
+    if "@tx.hostcall(" in llvm:
+        return list(dict.fromkeys(sent(llvm)))
     strings = {
         name: re.sub(r"\\([0-9A-F]{2})", lambda m: chr(int(m[1], 16)), text).rstrip("\0")
         for name, text in re.findall(r'(@[\w.]+) = .*?constant \[\d+ x i8\] c"(.*?)"', llvm)
@@ -75,6 +77,18 @@ def formats(llvm: str) -> list[str]:
     code = llvm[llvm.index("define") :]
     used = dict.fromkeys(name for name in re.findall(r"@[\w.]+", code) if name in strings)
     return [strings[name] for name in used if strings[name].startswith("pid (")]
+
+
+def sent(llvm: str) -> list[str]:
+    """The formats of the messages to AMD's runtime: the constant words behind the packet that begins one (33)."""
+    messages: list[bytes] = []
+    for descriptor, words in re.findall(r"call i64 @tx\.hostcall\(i64 (\S+), (.*?)\)", llvm):
+        if descriptor == "33":
+            messages.append(b"")
+        elif b"\0" not in messages[-1]:
+            numbers = [int(word) & (1 << 64) - 1 for word in re.findall(r"i64 (-?\d+)", words)]
+            messages[-1] += b"".join(number.to_bytes(8, "little") for number in numbers)
+    return [message.partition(b"\0")[0].decode() for message in messages]
 
 
 @pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942", "cpu"])

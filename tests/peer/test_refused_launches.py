@@ -39,6 +39,7 @@ MORE: dict[str, str] = {
     "builtin_shadowed": "a global named as a builtin function is a global all the same: Triton launches the old kernel",
     "changed_of_callee": "a callee's global, where the kernel was compiled at once: Triton launches the old kernel",
     "changed_type": "1 and 1.0 are equal for Python, and two kernels: Triton launches the old one",
+    "closure": "a variable of the enclosing function is a global of the kernel: Triton launches the old kernel",
     "conflict": "the kernel's own global, read after the callee: Triton takes the callee as it was",
 }
 """Programs of which ours refuses a step that Triton runs, and why. Nothing that Triton refuses is run here."""

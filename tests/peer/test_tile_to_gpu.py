@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tritonx.backends.gpu_passes import gpu_passes
 from tritonx.backends.registry import parse_target
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module
@@ -41,8 +42,11 @@ def test_triton_accepts(name: str, tmp_path: Path) -> None:
     files = sorted(dumped.glob("*.ttir.mlir"))
     assert len(files) > 30
     backend, target = parse_target(name)
-    lists = import_module(f"{type(backend).__module__}.passes")
-    layouts = lists.layout_passes(target, backend.parse_options(target, {}))
+    options = backend.parse_options(target, {})
+    own = import_module(f"{type(backend).__module__}.inserts").on_layouts(target, options)
+    gpu = backend.gpu_target(target, options)
+    assert gpu is not None
+    _, layouts, _ = gpu_passes(gpu, on_layouts=tuple(own))
     for path in files:
         module = parse_module(path.read_text(), path.name)
         warps = module.attributes.get("ttg.num-warps")

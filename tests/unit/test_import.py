@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_a_backends_part_of_the_cache_key_imports_nothing_heavy(backend: str) ->
 
 
 def test_import_loads_few_modules() -> None:
-    """Beside those that the interpreter starts with; what they take is in docs/measurements.md."""
+    """Beside those that the interpreter starts with; what they take is in docs/history/measurements.md."""
     code = "import sys; before = set(sys.modules); import tritonx; print(*sorted({*sys.modules} - before))"
     loaded = run(code).split()
     assert len(loaded) <= 12, loaded
@@ -109,8 +110,12 @@ def test_modules_are_there_without_an_import_of_their_own(path: str) -> None:
     run(f"import tritonx; assert tritonx.{path}")
 
 
-def test_reported_version() -> None:
-    code = "import tritonx; print(tritonx.__version__)"
+def test_versions() -> None:
+    """The module's is pip's; Triton's is a name of its own, and ``triton.__version__`` under compat."""
+    code = "import tritonx; print(tritonx.__version__, tritonx.__triton_version__)"
+    assert run(code).split() == [version("tritonx"), "3.6.0"]
+    assert run(code, TRITONX_REPORTED_VERSION="3.5.1").split() == [version("tritonx"), "3.5.1"]
+    code = "import tritonx.compat; tritonx.compat.install(); import triton; print(triton.__version__)"
     assert run(code).strip() == "3.6.0"
     assert run(code, TRITONX_REPORTED_VERSION="3.5.1").strip() == "3.5.1"
 

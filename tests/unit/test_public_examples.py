@@ -68,6 +68,16 @@ def examples(name: str) -> list[doctest.Example]:
     return doctest.DocTestParser().get_examples(described(OFFERED[name]))
 
 
+OPTIONAL = frozenset({"torch"})
+"""Packages that an example may import and that need not be installed: it is skipped without them."""
+
+
+def imported(program: list[doctest.Example]) -> set[str]:
+    """The packages that an example imports at its top level."""
+    nodes = [node for example in program for node in ast.parse(example.source).body if isinstance(node, ast.Import)]
+    return {alias.name.partition(".")[0] for node in nodes for alias in node.names}
+
+
 def shown_in_kernels(name: str) -> bool:
     """Of `tl` and of the device library: their examples are kernels' lines, which another test runs."""
     return (
@@ -114,6 +124,8 @@ def test_every_public_name_has_an_example() -> None:
 def test_the_example_is_true(name: str) -> None:
     names = {"np": np, "tl": tl, "tritonx": tritonx, "double": double, "__name__": "examples"}
     names.setdefault(name.rpartition(".")[2], OFFERED[name])
+    for package in sorted(imported(examples(name)) & OPTIONAL):
+        pytest.importorskip(package)
     program = doctest.DocTest(examples(name), names, name, None, None, None)
     said: list[str] = []
     # In a context of its own: an example that interprets has NumPy's arrays watched from then on.

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_rules import RULES, hint_values, is_repeatable, nothing_known, rank_of, with_hints, wrapped
@@ -22,13 +22,17 @@ from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import Edge, edges_from, is_per_element, regions_of
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.ir.fold import constant_of
-from tritonx.ir.types import is_tensor, type_of
+from tritonx.ir.types import is_integer, is_tensor, type_of
 from tritonx.ir.walk import ops_in
 
 ROUNDS = 200
 """More than any loop nest needs: facts of 62 halvings, three for each dim. Beyond it something oscillates: a
 defect.
 """
+
+
+NEGATIVE = "tt.negative"
+"""The attribute of an integer argument that is below 0 at the launch that the kernel is compiled for."""
 
 
 @dataclass(frozen=True)
@@ -91,17 +95,18 @@ class _Analysis:
         passed = self.called.get(function.sym_name.data)
         for number, argument in enumerate(entry.args):
             info = nothing_known(argument.type)
+            stated: Mapping[str, Attribute] = attributes[number].data if number < len(attributes) else {}
+            if is_integer(argument.type) and not is_tensor(argument.type) and passed is None:
+                info = replace(info, sign=v.Sign.UNKNOWN if NEGATIVE in stated else v.Sign.PRESUMED)
             if passed is not None and passed[number] is not None:
                 info = passed[number] or info
-            if number < len(attributes):
-                stated = attributes[number].data.get("tt.divisibility")
-                if stated is not None:
-                    known = max(map(v.power_of_two_part, hint_values(stated)[:1]), default=1)
-                    info = replace(info, divisibility=tuple(max(known, d) for d in info.divisibility))
+            if (divisor := stated.get("tt.divisibility")) is not None:
+                known = max(map(v.power_of_two_part, hint_values(divisor)[:1]), default=1)
+                info = replace(info, divisibility=tuple(max(known, d) for d in info.divisibility))
             self.facts[argument] = info
         self.assumed = frozenset(assumed_at_least(0, entry))
         for argument in self.assumed.intersection(entry.args):
-            self.facts[argument] = replace(self.facts[argument], non_negative=True)
+            self.facts[argument] = replace(self.facts[argument], sign=v.Sign.NON_NEGATIVE)
 
     # --- control flow
     # -------------------------------------------------------------------------------------------------
@@ -142,7 +147,8 @@ class _Analysis:
             self.facts.pop(value, None)
         if isinstance(op, scf.ForOp):
             lower, step = self.of(op.lb), self.of(op.step)
-            start = v.scalar(min(lower.every, step.every), None, lower.non_negative)
+            sign = (lower if op.unsigned is None else self.of(op.ub)).sign
+            start = v.scalar(min(lower.every, step.every), None, sign)
             self.facts[op.body.block.args[0]] = start
         for edge in edges_from(op):
             self._follow(edge)
@@ -164,7 +170,7 @@ class _Analysis:
 
     def _set(self, values: Iterable[SSAValue], facts: Iterable[AxisInfo]) -> None:
         for value, info in zip(values, facts, strict=True):
-            self.facts[value] = replace(info, non_negative=True) if value in self.assumed else info
+            self.facts[value] = replace(info, sign=v.Sign.NON_NEGATIVE) if value in self.assumed else info
 
     def _visit(self, op: Operation) -> None:
         if isinstance(op, tile.CallOp):

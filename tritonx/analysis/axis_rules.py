@@ -16,13 +16,13 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_value import AxisInfo
-from tritonx.dialects import arith, gpu_layout, tile
+from tritonx.dialects import arith, gpu_layout, tile, ub
 from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.ir.dispatch import case
 from tritonx.ir.effects import has_effects
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.splat import SplatAttr
-from tritonx.ir.types import PointerType, bit_width, element_type, shape_of, type_of
+from tritonx.ir.types import PointerType, bit_width, element_type, is_integer, shape_of, type_of
 
 Rule = Callable[[Operation, Sequence[AxisInfo]], AxisInfo]
 
@@ -58,10 +58,18 @@ def _constant(op: Operation, _: Sequence[AxisInfo]) -> AxisInfo:
     return nothing_known(type_)
 
 
+def _poison(op: Operation, _: Sequence[AxisInfo]) -> AxisInfo:
+    """Any value will do: a number's is taken for 0, a multiple of everything."""
+    type_ = type_of(op.results[0])
+    element = element_type(type_)
+    known = is_integer(element) or isinstance(element, PointerType)
+    return v.of_constant(0, shape_of(type_)) if known else nothing_known(type_)
+
+
 def _make_range(op: tile.MakeRangeOp, _: Sequence[AxisInfo]) -> AxisInfo:
     start, end = op.start.value.data, op.end.value.data
     run = v.power_of_two_part(end - start)
-    return AxisInfo((run,), (v.power_of_two_part(start),), (1,), None, start >= 0)
+    return AxisInfo((run,), (v.power_of_two_part(start),), (1,), None, v.sign_of(start))
 
 
 def _splat(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
@@ -69,7 +77,7 @@ def _splat(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
 
 
 def _unsplat(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
-    return replace(v.scalar(facts[0].every, facts[0].constant, facts[0].non_negative), unit=facts[0].unit)
+    return replace(facts[0], contiguity=(1,), divisibility=(facts[0].every,), constancy=(1,))
 
 
 def _expand_dims(op: tile.ExpandDimsOp, facts: Sequence[AxisInfo]) -> AxisInfo:
@@ -107,7 +115,7 @@ def _join(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
 def _split(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value = facts[0]
     if value.rank == 1:
-        return v.scalar(value.every, value.constant, value.non_negative)
+        return v.scalar(value.every, value.constant, value.sign)
     # What starts a run along another dim starts it in both halves.
     return permuted_without_last(value)
 
@@ -142,7 +150,7 @@ def _extend_unsigned(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     runs = tuple(map(gcd, value.contiguity, value.divisibility))
     starts = tuple(value.start(d, runs[d]) for d in range(value.rank))
     constant = value.constant if value.constant is not None and value.constant >= 0 else None
-    return replace(value, contiguity=runs, divisibility=starts, constant=constant, non_negative=True)
+    return replace(value, contiguity=runs, divisibility=starts, constant=constant, sign=v.Sign.NON_NEGATIVE)
 
 
 def _truncate(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
@@ -157,17 +165,18 @@ def _truncate(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
         contiguity=runs,
         divisibility=starts,
         constant=value.constant if fits else None,
-        non_negative=value.non_negative and fits,
+        sign=value.sign if fits else min(value.sign, v.Sign.PRESUMED),
     )
 
 
 def _bitcast(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value, unit = facts[0], unit_of(type_of(op.results[0]))
-    if unit == value.unit and value.unit != 1:
+    are_pointers = all(isinstance(element_type(type_of(x)), PointerType) for x in (op.operands[0], op.results[0]))
+    if unit == value.unit and are_pointers:
         return value
     ones = (1,) * value.rank
     starts = tuple(value.start(d, 1) for d in range(value.rank))
-    return replace(value, contiguity=ones, divisibility=starts, unit=unit, non_negative=False, constant=None)
+    return AxisInfo(ones, starts, value.constancy, unit=unit)
 
 
 def _int_to_ptr(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
@@ -193,23 +202,26 @@ def _addptr(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     return replace(v.add(facts[0], facts[1], unit_of(type_of(op.results[0]))), constant=None)
 
 
+def _power(rank: int, constancy: v.Ints, exponent: int) -> AxisInfo:
+    """A tile of 2 ** exponent."""
+    return AxisInfo((1,) * rank, (1 << exponent,) * rank, constancy, 1 << exponent, v.Sign.NON_NEGATIVE)
+
+
 def _shift_left(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     amount = facts[1].constant
     if amount is None or not 0 <= amount < 62:
         return replace(
-            v.bitwise(facts[0], facts[0], both=False), constancy=v.common_constancy(*facts), non_negative=False
+            v.bitwise(facts[0], facts[0], both=False), constancy=v.common_constancy(*facts), sign=v.Sign.UNKNOWN
         )
-    factor = AxisInfo((1,) * facts[0].rank, (1 << amount,) * facts[0].rank, facts[1].constancy, 1 << amount, True)
+    factor = _power(facts[0].rank, facts[1].constancy, amount)
     return v.multiply(facts[0], factor)
 
 
 def _shift_right(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     amount = facts[1].constant
     if amount is None or not 0 <= amount < 62:
-        return replace(
-            v.unknown(facts[0].rank), constancy=v.common_constancy(*facts), non_negative=facts[0].non_negative
-        )
-    factor = AxisInfo((1,) * facts[0].rank, (1 << amount,) * facts[0].rank, facts[1].constancy, 1 << amount, True)
+        return replace(v.unknown(facts[0].rank), constancy=v.common_constancy(*facts), sign=facts[0].sign)
+    factor = _power(facts[0].rank, facts[1].constancy, amount)
     quotient = v.divide(facts[0], factor, floor=True)
     shifted = facts[0].constant
     if isinstance(op, arith.ShRSIOp) and shifted is not None:
@@ -247,7 +259,7 @@ def _one_more(value: AxisInfo) -> AxisInfo | None:
         return None
     constant = value.constant + 1
     starts = (v.power_of_two_part(constant),) * value.rank
-    return AxisInfo(value.contiguity, starts, value.constancy, constant, constant >= 0)
+    return AxisInfo(value.contiguity, starts, value.constancy, constant, v.sign_of(constant))
 
 
 def _select(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
@@ -261,13 +273,11 @@ def _extreme(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     if a == b:
         return a
     divisibility = tuple(gcd(a.start(d, 1), b.start(d, 1)) for d in range(a.rank))
-    non_negative = a.non_negative and b.non_negative
-    if isinstance(op, arith.MaxSIOp):
-        non_negative = a.non_negative or b.non_negative
+    sign = (max if isinstance(op, arith.MaxSIOp) else min)(a.sign, b.sign)
     constant = None
     if a.constant is not None and b.constant is not None and isinstance(op, arith.MinSIOp | arith.MaxSIOp):
         constant = (min if isinstance(op, arith.MinSIOp) else max)(a.constant, b.constant)
-    return AxisInfo((1,) * a.rank, divisibility, v.common_constancy(a, b), constant, non_negative)
+    return AxisInfo((1,) * a.rank, divisibility, v.common_constancy(a, b), constant, sign)
 
 
 def _load(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
@@ -278,7 +288,7 @@ def _load(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
 
 
 def _program_id(op: Operation, _: Sequence[AxisInfo]) -> AxisInfo:
-    return v.scalar(non_negative=True)
+    return v.scalar(sign=v.Sign.NON_NEGATIVE)
 
 
 def is_repeatable(op: Operation) -> bool:
@@ -289,6 +299,7 @@ def is_repeatable(op: Operation) -> bool:
 
 RULES: dict[type[Operation], Rule] = {
     arith.ConstantOp: _constant,
+    ub.PoisonOp: _poison,
     arith.AddiOp: lambda op, f: v.add(f[0], f[1]),
     arith.SubiOp: lambda op, f: v.subtract(f[0], f[1]),
     arith.MuliOp: lambda op, f: v.multiply(f[0], f[1]),
@@ -343,7 +354,7 @@ def wrapped(info: AxisInfo, type_: Attribute) -> AxisInfo:
         return info
     half = 1 << (width - 1)
     constant = (info.constant + half) % (2 * half) - half
-    return info if constant == info.constant else replace(info, constant=constant, non_negative=constant >= 0)
+    return info if constant == info.constant else replace(info, constant=constant, sign=v.sign_of(constant))
 
 
 def with_hints(op: Operation, value: AxisInfo) -> AxisInfo:

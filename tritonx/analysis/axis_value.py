@@ -10,12 +10,19 @@ For every dim d of a tile (a scalar counts as a tile of one element) three power
 An offset such as `pid * 1024 + arange(0, 1024)` has C = 1024, D = 1024, and so the access through it is one of
 vectors; in `offsets < n` with n divisible by 16 the mask is equal in runs of 16, and the vectors stay whole under it.
 
+A *sign* says how sure it is that no element is below zero, where nothing overflows (`Sign`). Runs of a signed quotient
+or remainder break only at a multiple of the divisor below zero, where the runs' other elements lie in front of the
+array. They are kept for a dividend that is non-negative, and, as Triton keeps them for every dividend, for one that is
+presumed to be: it is below zero only where a size is below 1, or in the surplus programs of a grouped order, which have
+no tile. A dividend from which the kernel subtracts, as in `((i - shift) % n + n) % n`, is not presumed.
+
 Shorter runs begin inside longer ones: cut to length c, the divisibility of what begins every c elements is at most c.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from math import gcd
 
 Ints = tuple[int, ...]
@@ -29,6 +36,21 @@ def power_of_two_part(value: int) -> int:
     return min(value & -value, LARGEST) if value else LARGEST
 
 
+class Sign(IntEnum):
+    """How sure it is that a value is not below zero; each says more than the one before."""
+
+    UNKNOWN = 0
+    OF_SIZES = 1
+    """Made of program ids, of arguments that are not known to be negative and of numbers, by any arithmetic."""
+    PRESUMED = 2
+    """Made of these without a subtraction, but in divisors."""
+    NON_NEGATIVE = 3
+
+
+def sign_of(number: int) -> Sign:
+    return Sign.NON_NEGATIVE if number >= 0 else Sign.OF_SIZES
+
+
 @dataclass(frozen=True, slots=True)
 class AxisInfo:
     """What is known about a value; see the module. `unit` is the step within a run: 1, or a pointee's bytes."""
@@ -37,8 +59,17 @@ class AxisInfo:
     divisibility: Ints
     constancy: Ints
     constant: int | None = None
-    non_negative: bool = False
+    sign: Sign = Sign.UNKNOWN
     unit: int = 1
+
+    @property
+    def non_negative(self) -> bool:
+        return self.sign is Sign.NON_NEGATIVE
+
+    @property
+    def floors(self) -> bool:
+        """Whether a signed quotient of the value is taken to be rounded down."""
+        return self.sign >= Sign.PRESUMED
 
     @property
     def rank(self) -> int:
@@ -65,16 +96,16 @@ def unknown(rank: int, unit: int = 1) -> AxisInfo:
     return AxisInfo(ones, ones, ones, unit=unit)
 
 
-def scalar(divisibility: int = 1, constant: int | None = None, non_negative: bool = False, unit: int = 1) -> AxisInfo:
+def scalar(divisibility: int = 1, constant: int | None = None, sign: Sign = Sign.UNKNOWN, unit: int = 1) -> AxisInfo:
     """A scalar of which this is known."""
-    return AxisInfo((1,), (divisibility,), (1,), constant, non_negative, unit)
+    return AxisInfo((1,), (divisibility,), (1,), constant, sign, unit)
 
 
 def of_constant(value: int, shape: Ints) -> AxisInfo:
     """A tile filled with `value`; `()` is a scalar."""
     sizes = tuple(power_of_two_part(size) for size in shape) or (1,)
     ones = (1,) * len(sizes)
-    return AxisInfo(ones, (power_of_two_part(value),) * len(sizes), sizes, value, value >= 0)
+    return AxisInfo(ones, (power_of_two_part(value),) * len(sizes), sizes, value, sign_of(value))
 
 
 def meet(a: AxisInfo | None, b: AxisInfo | None) -> AxisInfo | None:
@@ -90,7 +121,7 @@ def meet(a: AxisInfo | None, b: AxisInfo | None) -> AxisInfo | None:
         tuple(gcd(a.start(d, contiguity[d]), b.start(d, contiguity[d])) for d in dims),
         tuple(map(gcd, a.constancy, b.constancy)),
         a.constant if a.constant == b.constant else None,
-        a.non_negative and b.non_negative,
+        min(a.sign, b.sign),
         a.unit if a.unit == b.unit else 1,
     )
 
@@ -113,7 +144,7 @@ def add(a: AxisInfo, b: AxisInfo, unit: int = 1) -> AxisInfo:
         contiguity.append(run)
         divisibility.append(gcd(a.start(d, run), min(b.start(d, run) * unit, LARGEST)))
     constant = a.constant + b.constant if a.constant is not None and b.constant is not None else None
-    return _made(contiguity, divisibility, a, b, constant, a.non_negative and b.non_negative, unit)
+    return _made(contiguity, divisibility, a, b, constant, min(a.sign, b.sign), unit)
 
 
 def subtract(a: AxisInfo, b: AxisInfo) -> AxisInfo:
@@ -125,7 +156,7 @@ def subtract(a: AxisInfo, b: AxisInfo) -> AxisInfo:
         contiguity.append(run)
         divisibility.append(gcd(a.start(d, run), b.start(d, run)))
     constant = a.constant - b.constant if a.constant is not None and b.constant is not None else None
-    return _made(contiguity, divisibility, a, b, constant, False)
+    return _made(contiguity, divisibility, a, b, constant, min(a.sign, b.sign, Sign.OF_SIZES))
 
 
 def multiply(a: AxisInfo, b: AxisInfo) -> AxisInfo:
@@ -136,22 +167,23 @@ def multiply(a: AxisInfo, b: AxisInfo) -> AxisInfo:
         return b
     divisibility = [min(a.start(d, 1) * b.start(d, 1), LARGEST) for d in range(a.rank)]
     constant = a.constant * b.constant if a.constant is not None and b.constant is not None else None
-    non_negative = a.non_negative and b.non_negative
-    return _made([1] * a.rank, divisibility, a, b, constant, non_negative)
+    return _made([1] * a.rank, divisibility, a, b, constant, min(a.sign, b.sign))
 
 
 def divide(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
-    """a / b, truncated, or rounded down (`floor`, also for unsigned values): where a is known not to be negative
-    that is one. Of negative constants rounded down the quotient is not known: as unsigned values they are others.
+    """a / b, truncated, or rounded down (`floor`, also for unsigned values). Runs are kept where a is not negative,
+    whatever the divisor's sign: truncation is symmetric in that. Of negative constants rounded down the quotient is not
+    known: as unsigned values they are others.
     """
     if b.constant == 1:
         return a
+    keeps_runs = floor or a.floors
     floor = floor or (a.non_negative and b.non_negative)
     constancy: list[int] = []
     for d in range(a.rank):
         equal = gcd(a.constancy[d], b.constancy[d])
         # An aligned run of g consecutive numbers has one quotient by a multiple of g.
-        aligned = gcd(a.contiguity[d], b.constancy[d], a.divisibility[d], b.start(d, 1)) if floor else 1
+        aligned = gcd(a.contiguity[d], b.constancy[d], a.divisibility[d], b.start(d, 1)) if keeps_runs else 1
         constancy.append(max(equal, aligned))
     divisibility = [1] * a.rank
     if b.constant and b.constant > 0 and not b.constant & (b.constant - 1):
@@ -160,27 +192,29 @@ def divide(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
     if a.constant is not None and b.constant and (not floor or min(a.constant, b.constant) >= 0):
         quotient = abs(a.constant) // abs(b.constant)
         constant = quotient if (a.constant < 0) == (b.constant < 0) else -quotient
-    return AxisInfo((1,) * a.rank, tuple(divisibility), tuple(constancy), constant, a.non_negative and b.non_negative)
+    sign = min(a.sign, b.sign)
+    if sign is Sign.OF_SIZES and a.floors and b.constant is None:
+        sign = Sign.PRESUMED  # the rows that a group has left, of which surplus programs find none
+    return AxisInfo((1,) * a.rank, tuple(divisibility), tuple(constancy), constant, sign)
 
 
 def remainder(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
     """a % b with the sign of a; `floor` for unsigned values."""
     if b.constant == 1:
-        return (
-            of_constant(0, ()) if a.rank == 1 and a.constancy == (1,) else replace(unknown(a.rank), non_negative=True)
-        )
-    floors = floor or a.non_negative  # the divisor's sign does not matter
+        is_scalar = a.rank == 1 and a.constancy == (1,)
+        return of_constant(0, ()) if is_scalar else replace(unknown(a.rank), sign=Sign.NON_NEGATIVE)
+    keeps_runs = floor or a.floors  # the divisor's sign does not matter
     contiguity: list[int] = []
     divisibility: list[int] = []
     for d in range(a.rank):
-        run = gcd(a.contiguity[d], b.constancy[d], a.divisibility[d], b.start(d, 1)) if floors else 1
+        run = gcd(a.contiguity[d], b.constancy[d], a.divisibility[d], b.start(d, 1)) if keeps_runs else 1
         contiguity.append(run)
         divisibility.append(gcd(a.start(d, run), b.start(d, 1)))
     constant = None
     if a.constant is not None and b.constant and (not floor or min(a.constant, b.constant) >= 0):
         rest = abs(a.constant) % abs(b.constant)
         constant = rest if a.constant >= 0 else -rest
-    return _made(contiguity, divisibility, a, b, constant, a.non_negative)
+    return _made(contiguity, divisibility, a, b, constant, a.sign)
 
 
 def compare_aligned(a: AxisInfo, b: AxisInfo) -> Ints:
@@ -199,8 +233,8 @@ def bitwise(a: AxisInfo, b: AxisInfo, *, both: bool) -> AxisInfo:
     """a & b (`both`: divisible where either is) or a | b, a ^ b."""
     choose = max if both else min
     divisibility = [choose(a.start(d, 1), b.start(d, 1)) for d in range(a.rank)]
-    non_negative = (a.non_negative or b.non_negative) if both else (a.non_negative and b.non_negative)
-    return _made([1] * a.rank, divisibility, a, b, None, non_negative)
+    sign = (max if both else min)(a.sign, b.sign)
+    return _made([1] * a.rank, divisibility, a, b, None, sign)
 
 
 def choose(condition: AxisInfo | None, a: AxisInfo, b: AxisInfo) -> AxisInfo:
@@ -224,14 +258,14 @@ def _made(
     a: AxisInfo,
     b: AxisInfo,
     constant: int | None,
-    non_negative: bool,
+    sign: Sign,
     unit: int = 1,
 ) -> AxisInfo:
     if constant is not None:
         divisibility = [power_of_two_part(constant)] * len(divisibility)
-        non_negative = constant >= 0
+        sign = sign_of(constant)
     constancy = common_constancy(a, b)
-    return AxisInfo(tuple(contiguity), tuple(divisibility), constancy, constant, non_negative, unit)
+    return AxisInfo(tuple(contiguity), tuple(divisibility), constancy, constant, sign, unit)
 
 
 # --- shape
@@ -242,7 +276,7 @@ def filled(value: AxisInfo, shape: Ints) -> AxisInfo:
     """A scalar in every element of a tile."""
     sizes = tuple(power_of_two_part(size) for size in shape)
     ones = (1,) * len(sizes)
-    return AxisInfo(ones, value.divisibility * len(sizes), sizes, value.constant, value.non_negative, value.unit)
+    return replace(value, contiguity=ones, divisibility=value.divisibility * len(sizes), constancy=sizes)
 
 
 def with_dim(value: AxisInfo, axis: int) -> AxisInfo:
@@ -279,21 +313,31 @@ def permuted(value: AxisInfo, order: Ints) -> AxisInfo:
     )
 
 
+def _innermost(old: Ints, new: Ints) -> list[tuple[int, int]]:
+    """The last dims of the groups of dims, as small as can be, of which each pair holds as many elements."""
+    left, right = ([d for d, size in enumerate(shape) if size != 1] for shape in (old, new))
+    pairs: list[tuple[int, int]] = []
+    while left and right:
+        pairs.append((left[-1], right[-1]))
+        a, b = old[left.pop()], new[right.pop()]
+        while a != b:
+            if a < b:
+                a *= old[left.pop()]
+            else:
+                b *= new[right.pop()]
+    return pairs
+
+
 def reshaped(value: AxisInfo, old: Ints, new: Ints) -> AxisInfo:
-    """Row-major: runs along the last dim are kept as far as the new last extent holds them."""
+    """Row-major: where neighbouring dims become others that hold as many elements, runs along the last one of them are
+    kept as far as the last extent of the others holds them."""
     if not new or not old:
         return replace(unknown(max(1, len(new)), value.unit), divisibility=(value.every,) * max(1, len(new)))
-    if all(k == power_of_two_part(size) for k, size in zip(value.constancy, old, strict=True)):
-        return replace(filled(scalar(value.every, value.constant, value.non_negative), new), unit=value.unit)
-    dims = [d for d, size in enumerate(old) if size != 1]
-    places = [d for d, size in enumerate(new) if size != 1]
+    if value.constancy == tuple(old):
+        return filled(replace(value, contiguity=(1,), divisibility=(value.every,), constancy=(1,)), new)
     contiguity, divisibility, constancy = [1] * len(new), [value.every] * len(new), [1] * len(new)
-    if [old[d] for d in dims] == [new[d] for d in places]:  # only extents of 1 come or go
-        pairs = list(zip(dims, places, strict=True))
-    else:
-        pairs = [(len(old) - 1, len(new) - 1)] if old[-1] != 1 and new[-1] != 1 else []
-    for d, place in pairs:
-        contiguity[place] = gcd(value.contiguity[d], new[place])
+    for d, place in _innermost(old, new):
+        contiguity[place] = gcd(value.contiguity[d], old[d], new[place])
         divisibility[place] = value.start(d, contiguity[place])
-        constancy[place] = gcd(value.constancy[d], new[place])
+        constancy[place] = gcd(value.constancy[d], old[d], new[place])
     return replace(value, contiguity=tuple(contiguity), divisibility=tuple(divisibility), constancy=tuple(constancy))

@@ -16,8 +16,8 @@ from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import becomes
 from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, viewed, views_of
 from tritonx.dialects.gpu_layout import MemDescType, distributed_encoding, encoding_value, shared_encoding
+from tritonx.dialects.interfaces import scratch_memory_of
 from tritonx.dialects.layout_constraints import LookedUp, constraint_of, values_of
-from tritonx.dialects.nvidia import TensormapCreateOp
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_as, type_of
@@ -42,9 +42,6 @@ DEFAULT_ALIGNMENT = 16
 SWIZZLE_ALIGNMENT = {128: 1024, 64: 512, 32: 256, 0: 128}
 """Of buffers that a tensor-memory unit swizzles: eight rows of the swizzle width (PTX ISA, "Swizzling modes")."""
 
-TENSOR_MAP_BYTES = 128
-"""Of the descriptor by which block copies find their block (PTX ISA, "Tensor-map")."""
-
 ONE_BLOCK = "with num_ctas=1 every tile lies in one block"
 """What to do about a tile that is spread over a cluster."""
 
@@ -67,6 +64,8 @@ def scratch_size(op: Operation) -> int:
     """
     if Resource.SCRATCH not in resources_of(op):
         return 0
+    if (declared := scratch_memory_of(op)) is not None:
+        return declared.size
     rule = _of_tables if tables_of(op) else SCRATCH.get(type(op))
     if rule is None:
         raise PassError(op, f"the scratch memory of {op.name} is not known, but it declares that it uses some")
@@ -80,7 +79,7 @@ def allocates_memory(op: Operation) -> TypeGuard[gpu_layout.LocalAllocOp]:
     """Whether the op makes shared memory that its result names."""
     if Resource.MEMDESC not in resources_of(op):
         return False
-    made = (v for effect in effects_of(op) or () if effect.kind is Kind.ALLOCATE for v in effect.places(op))
+    made = (v for effect in effects_of(op) or () if effect.kind is Kind.ALLOCATE for v in effect.values(op))
     return any(is_shared_memory(value) for value in made)
 
 
@@ -135,10 +134,6 @@ def _of_histogram(op: Operation) -> int:
     return scratch.table_bytes(_elements(shape_of(type_of(op.results[0]))), 4)
 
 
-def _of_tensor_map(op: Operation) -> int:
-    return TENSOR_MAP_BYTES
-
-
 SCRATCH: dict[type[Operation], Callable[[Operation], int]] = {
     **case(gpu_layout.ConvertLayoutOp, _of_conversion),
     **case(tile.ReduceOp, _of_reduction),
@@ -146,15 +141,15 @@ SCRATCH: dict[type[Operation], Callable[[Operation], int]] = {
     tile.AtomicRMWOp: _of_atomic,
     tile.AtomicCASOp: _of_atomic,
     tile.HistogramOp: _of_histogram,
-    TensormapCreateOp: _of_tensor_map,
 }
-"""Bytes of scratch memory, for every op that declares some and has an emitter; that of tables follows from LAYOUTS."""
+"""Bytes of scratch memory, for every op that declares some and has an emitter; that of tables follows from LAYOUTS, and
+an op of a backend's dialect says it itself (`ScratchMemory`)."""
 
 
 def scratch_alignment(op: Operation) -> int:
-    """Bytes that the address of an op's scratch memory is a multiple of: a tensor map lies at a multiple of its size
-    where it is copied from (PTX ISA, tensormap.cp_fenceproxy)."""
-    return TENSOR_MAP_BYTES if isinstance(op, TensormapCreateOp) else DEFAULT_ALIGNMENT
+    """Bytes that the address of an op's scratch memory is a multiple of."""
+    declared = scratch_memory_of(op)
+    return DEFAULT_ALIGNMENT if declared is None else declared.alignment
 
 
 def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
@@ -162,8 +157,8 @@ def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
 
     Ops with equal answers and equal scratch never meet between warps.
     """
-    if isinstance(op, TensormapCreateOp):
-        return "warp", 0 if op.warp is None else op.warp.value.data
+    if (declared := scratch_memory_of(op)) is not None:
+        return None if declared.owner is None else declared.owner(op)
     if not isinstance(op, gpu_layout.ConvertLayoutOp):
         return None
     owned = owners(conversion_plan(op))

@@ -26,6 +26,7 @@ from math import gcd, prod
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tritonx.analysis.access_width import pointer_alignment
+from tritonx.analysis.launch_bounds import LaunchBounds
 from tritonx.analysis.polynomials import Polynomial, atom, number
 from tritonx.analysis.tile_indices import (
     INDEX_BITS,
@@ -57,7 +58,7 @@ LARGEST_RANK = 5
 
 LAUNCHED_BITS = 32
 """Of the widest elements that are worth a launch's tensor map: threads read blocks of wider ones slower than what they
-copied themselves (0.94 of the speed of a product in f64, docs/measurements.md)."""
+copied themselves (0.94 of the speed of a product in f64, docs/history/measurements.md)."""
 
 ZERO, ONE = number(0), number(1)
 
@@ -97,39 +98,43 @@ def block_load(
     indices: Indices,
     positive: frozenset[SSAValue],
     block_bytes: int | None,
-    launched: Container[SSAValue] | None = None,
+    launched: LaunchBounds | None = None,
 ) -> BlockLoad:
     """What a load in the outermost loop `around` reads; scalars known to be above zero are `positive`. With `launched`,
-    the values that a launch can compute, it makes the descriptor. Raises NotABlock."""
+    what a launch can compute and bound, it makes the descriptor. Raises NotABlock."""
     _check_type(load, block_bytes)
     found = indices.address(load.ptr)
     if found is None:
         raise NotABlock("its addresses are no sum of indices times strides")
     if is_defined_inside(found.base, around):
         raise NotABlock("its base changes in the loop")
-    parts = _Parts(load, around, indices, positive)
+    parts = _Parts(load, around, indices, positive, at_launch=launched is not None)
     parts.split(found.offset)
     parts.limit()
-    parts.share_out()
+    parts.share_out(launched.values if launched is not None else None)
     if launched is not None:
-        parts.lift(launched)
+        parts.lift(launched.values)
     made = parts.made(found.base)
     if launched is not None:
         _check_launched(made, launched)
     return made
 
 
-def _check_launched(block: BlockLoad, launched: Container[SSAValue]) -> None:
-    """Raises NotABlock where a launch cannot make the tensor map, or the kernel would have to ask something."""
+def _check_launched(block: BlockLoad, launched: LaunchBounds) -> None:
+    """Raises NotABlock where a launch cannot make the tensor map, or cannot tell that blocks begin at 0 or above."""
     if bit_width(element_type(type_of(block.load.result))) > LAUNCHED_BITS:
         raise NotABlock(f"blocks of elements of more than {LAUNCHED_BITS} bits are slower to read")
     numbers = [block.offset]
     for dim in (*block.leading, *block.dims):
         numbers += [dim.stride, *([dim.extent] if dim.extent is not None else [])]
-    if block.base not in launched or not all(_is_launched(each, launched) for n in numbers for each in n.atoms()):
+    known = launched.values
+    if block.base not in known or not all(_is_launched(each, known) for n in numbers for each in n.atoms()):
         raise NotABlock("its base, extents or strides are not of the kernel's arguments alone")
-    if block.non_negative:
+    question = launched.question(block.non_negative)
+    if question is None:
         raise NotABlock("its blocks are not known to begin at 0 or above (tl.assume)")
+    if not launched.is_usual(question):
+        raise NotABlock("its blocks begin below 0 in a usual launch")
 
 
 def _is_launched(each: object, launched: Container[SSAValue]) -> bool:
@@ -163,6 +168,8 @@ class _Parts:
     around: Operation
     indices: Indices
     known_positive: frozenset[SSAValue]
+    at_launch: bool
+    """Whether the launch is asked, which bounds what changes from program to program and from round to round too."""
     rest: Polynomial = ZERO
     strides: list[Polynomial] = field(default_factory=list[Polynomial])
     starts: list[Polynomial] = field(default_factory=list[Polynomial])
@@ -261,9 +268,10 @@ class _Parts:
         elif not self._is_known(bound.start - bound.bound):
             raise NotABlock(f"its mask begins elsewhere than at 0 along dimension {bound.dim}")
 
-    def share_out(self) -> None:
+    def share_out(self, launched: Container[SSAValue] | None) -> None:
         """What is left of the sum to the dimensions whose strides divide it, and to the base. Where a mask keeps out
-        what is below 0 the tensor begins there, and what moves it is the base."""
+        what is below 0 the tensor begins there, and what moves it is the base. What a launch does not know moves no
+        bound: a batch of matrices without anything between them is none of their rows."""
         moved = ZERO
         for dim in sorted(range(len(self.strides)), key=self._precedence):
             stride = self.strides[dim]
@@ -276,6 +284,10 @@ class _Parts:
             if more == ZERO:
                 continue
             extent = self.extents[dim]
+            if extent is not None and launched is not None:
+                apart = more.where(lambda term: not all(_is_launched(each, launched) for each in term.atoms()))
+                if not varies(apart, self.around):
+                    more, moved = more - apart, moved + apart * stride
             if varies(more, self.around) and (extent is not None or dim in self.below_zero):
                 raise NotABlock(f"the mask does not move with the index along dimension {dim}")
             if dim in self.below_zero:
@@ -342,14 +354,10 @@ class _Parts:
             raise NotABlock(f"a descriptor has 1 to {LARGEST_RANK} dimensions")
         if self._divisor(stride) * self.element_bytes % PIECE:
             raise NotABlock(f"what moves its base is not known to be a multiple of {PIECE} bytes")
-        for term in start.each():
-            (scalar,) = term.atoms() if len(term.atoms()) == 1 else (None,)
-            value = None if scalar is None else scalar_of(scalar)
-            plain = value is not None and term == atom(scalar) and (width_of(type_of(value)) or 64) <= INDEX_BITS
-            if not plain and not self.indices.is_narrow(term):
-                raise NotABlock("an index of it is of 64 bits")
+        if not self._is_narrow(start):
+            self.non_negative.add(number(FURTHEST) - start)
         if not self._is_known(start):
-            raise NotABlock("its blocks are not known to begin at 0 or above (tl.assume)")
+            self.non_negative.add(start)
 
     def _check_stride(self, dim: int, stride: Polynomial) -> None:
         if self._divisor(stride) * self.element_bytes % PIECE:
@@ -361,7 +369,11 @@ class _Parts:
             self.positive.add(stride)
 
     def _ask_start(self, dim: int, start: Polynomial) -> None:
-        """A block does not begin below 0: known, or asked in front of the loop."""
+        """A block does not begin below 0: known, or asked of the launch or in front of the loop."""
+        if self.at_launch:
+            if not self._is_known(start):
+                self.non_negative.add(start)
+            return
         changing = start.where(lambda term: varies(term, self.around))
         before = start - changing
         for term in changing.each():
@@ -377,19 +389,30 @@ class _Parts:
             self.non_negative.add(before)
 
     def _check_width(self, start: Polynomial, extent: Polynomial | None) -> None:
-        """The copy engine counts in 32 bits. What was computed in more is asked in front of the loop."""
-        for index in (start, extent or ZERO):
-            for each in index.atoms():
-                value = scalar_of(each)
-                if value is not None and (width_of(type_of(value)) or 64) > INDEX_BITS:
-                    raise NotABlock("an index of it is of 64 bits")
+        """The copy engine counts in 32 bits. What was computed in more is asked of the launch or in front of the
+        loop."""
+        if extent is not None and not self._is_narrow(extent):
+            self.non_negative.add(number(2 * FURTHEST - 1) - extent)
+            if self.at_launch:
+                self.non_negative.add(number(2 * FURTHEST) + extent)
+        if self.at_launch:
+            if not self._is_narrow(start):
+                self.non_negative.add(number(FURTHEST) - start)
+            return
+        if any(_is_wide(each) for index in (start, extent or ZERO) for each in index.atoms()):
+            raise NotABlock("an index of it is of 64 bits")
         wide = [term for term in start.each() if not self.indices.is_narrow(term)]
         if any(varies(term, self.around) for term in wide):
             raise NotABlock("an index of it is of 64 bits")
         if wide:
             self.non_negative.add(number(FURTHEST) - start.where(lambda term: not varies(term, self.around)))
-            if extent is not None:
-                self.non_negative.add(number(2 * FURTHEST - 1) - extent)
+
+    def _is_narrow(self, value: Polynomial) -> bool:
+        """Whether each term is known to be of 32 bits."""
+        return all(
+            self.indices.is_narrow(term) or any(term == atom(each) and not _is_wide(each) for each in term.atoms())
+            for term in value.each()
+        )
 
     def _is_known(self, value: Polynomial) -> bool:
         """Whether a number is known not to be below 0."""
@@ -411,6 +434,11 @@ class _Parts:
         each, exponent = power
         value = scalar_of(each)
         return 1 if value is None else self.indices.facts.of(value).divisibility[0] ** exponent
+
+
+def _is_wide(each: object) -> bool:
+    value = scalar_of(each)
+    return value is not None and (width_of(type_of(value)) or 64) > INDEX_BITS
 
 
 def _is_argument(value: object) -> bool:

@@ -47,11 +47,15 @@ def launch_values(function: tile.FuncOp) -> Formulas:
     if (entry := function.body.blocks.first) is None:
         return found
     for argument in entry.args:
-        if bits := _bits(type_of(argument)):
+        if bits := scalar_bits(type_of(argument)):
             found[argument] = Formula("argument", bits, numbers=(argument.index,))
     for op in ops_in(function):
         rule = RULES.get(type(op))
-        if rule is None or not (bits := _bits(type_of(op.results[0]))) or not all(v in found for v in op.operands):
+        if (
+            rule is None
+            or not (bits := scalar_bits(type_of(op.results[0])))
+            or not all(v in found for v in op.operands)
+        ):
             continue
         if (formula := rule(op, bits)) is not None:
             found[op.results[0]] = formula
@@ -78,7 +82,7 @@ def steps(formulas: Formulas, wanted: Sequence[SSAValue]) -> tuple[list[Step], l
     return made, [places[value] for value in wanted]
 
 
-def _bits(type_: Attribute) -> int:
+def scalar_bits(type_: Attribute) -> int:
     """Of a scalar that a launch can compute; 0 for any other."""
     if isinstance(type_, PointerType):
         return 0 if is_tensor(type_.pointee) else ADDRESS_BITS
@@ -93,7 +97,7 @@ def _plain(name: str) -> Rule:
 
 def _from(name: str) -> Rule:
     """Of operands that have other bits, which are those of the first."""
-    return lambda op, bits: Formula(name, bits, tuple(op.operands), (_bits(type_of(op.operands[0])),))
+    return lambda op, bits: Formula(name, bits, tuple(op.operands), (scalar_bits(type_of(op.operands[0])),))
 
 
 def _constant(op: arith.ConstantOp, bits: int) -> Formula | None:
@@ -102,7 +106,7 @@ def _constant(op: arith.ConstantOp, bits: int) -> Formula | None:
 
 
 def _compare(op: arith.CmpiOp, bits: int) -> Formula:
-    return Formula("cmpi", bits, tuple(op.operands), (_bits(type_of(op.lhs)), op.predicate.value.data))
+    return Formula("cmpi", bits, tuple(op.operands), (scalar_bits(type_of(op.lhs)), op.predicate.value.data))
 
 
 def _add_pointer(op: tile.AddPtrOp, bits: int) -> Formula:

@@ -94,7 +94,7 @@ class _Lifetimes:
         live = self.points.before((number[user] for user in users), start) | {start}
         for user in users:
             for effect in _later(user):
-                if any(value in aliases for value in effect.places(user)):
+                if any(value in aliases for value in effect.values(user)):
                     live |= self._under_way(user, effect)
         return live
 
@@ -182,7 +182,7 @@ class _Lifetimes:
         for number, op in self._acting:
             for effect in _own_effects(op):
                 if effect.kind is Kind.WAIT and effect.resource is Resource.MBARRIER:
-                    for root in (root for value in effect.places(op) for root in self._roots.get(value, ())):
+                    for root in (root for value in effect.values(op) for root in self._roots.get(value, ())):
                         found[root].add(number)
         return found
 
@@ -251,4 +251,4 @@ def _left_by(op: Operation, completion: Completion) -> list[int]:
 def _told_of(op: Operation, completion: Completion) -> list[SSAValue]:
     """The mbarriers that are told when what was begun before is over."""
     arrivals = (e for e in _own_effects(op) if e.kind is Kind.ARRIVE and e.completion is completion)
-    return [value for effect in arrivals for value in effect.places(op)]
+    return [value for effect in arrivals for value in effect.values(op)]

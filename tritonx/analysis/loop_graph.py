@@ -28,7 +28,7 @@ from functools import cached_property
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tritonx.analysis.pointer_sources import pointers_of, roots_of
+from tritonx.analysis.pointer_sources import Roots, pointers_of, roots_of
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by, is_per_element, repeats
 from tritonx.dialects.effects import Completion, Effect, Kind, Resource, declared_by
@@ -234,6 +234,11 @@ class _Access:
     releases: bool = False
     outside: bool = False
 
+    @property
+    def orders(self) -> bool:
+        """Whether it is no mere read."""
+        return self.writes or self.releases or self.outside
+
     def precedes(self, later: _Access) -> bool:
         """Whether it must stay in front of a later one of another iteration."""
         if self.outside or later.outside:
@@ -246,9 +251,11 @@ class _Access:
 
 
 def _by_memory(ops: Sequence[Operation]) -> Iterable[Dependence]:
-    accesses = list(dict.fromkeys(each for i, op in enumerate(ops) for each in _accesses(i, op)))
+    known: dict[SSAValue, Roots] = {}
+    accesses = list(dict.fromkeys(each for i, op in enumerate(ops) for each in _accesses(i, op, known)))
+    ordering = [each for each in accesses if each.orders]
     for first in accesses:
-        for second in accesses:
+        for second in accesses if first.orders else ordering:  # two reads never depend on each other
             ordered = first.precedes(second)
             if ordered:
                 yield Dependence(first.number, second.number, 1, seen=first.outside)
@@ -256,7 +263,7 @@ def _by_memory(ops: Sequence[Operation]) -> Iterable[Dependence]:
                 yield Dependence(first.number, second.number, seen=first.outside)
 
 
-def _accesses(number: int, op: Operation) -> Iterable[_Access]:
+def _accesses(number: int, op: Operation, known: dict[SSAValue, Roots]) -> Iterable[_Access]:
     for inner in ops_in(op):
         for effect in _own(inner):
             if effect.kind is Kind.OUTPUT:
@@ -264,4 +271,6 @@ def _accesses(number: int, op: Operation) -> Iterable[_Access]:
             elif effect.kind is Kind.FENCE:  # no result is used (`check_schedulable`): so it acquires nothing
                 yield _Access(number, releases=True)
             elif effect.kind in (Kind.READ, Kind.WRITE) and effect.resource is Resource.GLOBAL:
-                yield _Access(number, effect.kind is Kind.WRITE, roots_of(effect.places(inner) or pointers_of(inner)))
+                yield _Access(
+                    number, effect.kind is Kind.WRITE, roots_of(effect.values(inner) or pointers_of(inner), known)
+                )

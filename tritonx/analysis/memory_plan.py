@@ -51,8 +51,9 @@ def plan(lives: Sequence[Life], budget: int, base: int = 0) -> Plan:
     """Offsets from `base` on for buffers with these lives, all below `budget`. Raises OverBudget where none are found;
     of up to `ALL_ORDERS` buffers none exist then."""
     best: Plan | None = None
+    beside = _alive_together(lives)
     for order in _orders(lives):
-        found = _in_order(lives, order, base)
+        found = _in_order(lives, beside, order, base)
         if found.top <= budget:
             return found
         if best is None or found.top < best.top:
@@ -76,12 +77,28 @@ def _orders(lives: Sequence[Life]) -> Iterator[Sequence[int]]:
         yield from permutations(numbers)
 
 
-def _in_order(lives: Sequence[Life], order: Sequence[int], base: int) -> Plan:
+def _alive_together(lives: Sequence[Life]) -> list[list[int]]:
+    """For each buffer the others that are alive at some time while it is: by one sweep over the time."""
+    beside: list[list[int]] = [[] for _ in lives]
+    alive: list[int] = []
+    for number in sorted(range(len(lives)), key=lambda i: lives[i].first):
+        alive = [other for other in alive if lives[other].last >= lives[number].first]
+        for other in alive:
+            if lives[number].meets(lives[other]):
+                beside[number].append(other)
+                beside[other].append(number)
+        alive.append(number)
+    return beside
+
+
+def _in_order(lives: Sequence[Life], beside: Sequence[Sequence[int]], order: Sequence[int], base: int) -> Plan:
     """Each at the lowest gap that those before it leave."""
     offsets: dict[int, int] = {}
     for number in order:
         life = lives[number]
-        taken = sorted((at, at + lives[other].size) for other, at in offsets.items() if lives[other].meets(life))
+        taken = sorted(
+            (offsets[other], offsets[other] + lives[other].size) for other in beside[number] if other in offsets
+        )
         offset = align(base, life.alignment)
         for start, end in taken:
             if offset + life.size <= start:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -33,14 +33,40 @@ def pointers_of(op: Operation) -> list[SSAValue]:
     return [v for v in op.operands if is_pointer(type_of(v)) or isinstance(type_of(v), tile.TensorDescType)]
 
 
-def roots_of(values: Iterable[SSAValue]) -> frozenset[SSAValue] | None:
-    """The arguments of the function whose arrays pointers may point into; None where there may be another array."""
+Roots = frozenset[SSAValue] | None
+
+
+def roots_of(values: Iterable[SSAValue], known: dict[SSAValue, Roots] | None = None) -> Roots:
+    """The arguments of the function whose arrays pointers may point into; None where there may be another array.
+
+    ``known`` keeps the answer for each of ``values``, and ends later walks: as long as the IR does not change.
+    """
+    if known is None:
+        return _roots(values, {})
+    found: set[SSAValue] = set()
+    for value in values:
+        if value not in known:
+            known[value] = _roots((value,), known)
+        roots = known[value]
+        if roots is None:
+            return None
+        found |= roots
+    return frozenset(found) or None
+
+
+def _roots(values: Iterable[SSAValue], known: Mapping[SSAValue, Roots]) -> Roots:
     work, seen, roots = list(values), set[SSAValue](), set[SSAValue]()
     while work:
         value = work.pop()
         if value in seen:
             continue
         seen.add(value)
+        if value in known:
+            found = known[value]
+            if found is None:
+                return None
+            roots |= found
+            continue
         further = sources(value)
         work += further
         if not further:

@@ -172,12 +172,27 @@ def _described(buffer: Buffer) -> str:
 
 def fits_around(op: Operation, gone: Collection[Operation], limit: int) -> bool:
     """Whether so many bytes have room for all buffers of the function around an op but those that are going to go."""
+    return _fits(_lives_around(op, gone), limit)
+
+
+def blocks_around(op: Operation, gone: Collection[Operation], limit: int, reserved: int) -> int:
+    """How many blocks of the function around an op, two at most, have room beside each other where one may take `limit`
+    bytes and `reserved` more are kept for each; its buffers are all but those that are going to go."""
+    lives = _lives_around(op, gone)
+    return sum(_fits(lives, (limit + reserved) // blocks - reserved) for blocks in (1, 2))
+
+
+def _lives_around(op: Operation, gone: Collection[Operation]) -> list[Buffer]:
     function = op.parent_op()
     while not isinstance(function, tile.FuncOp):
         assert function is not None
         function = function.parent_op()
+    return [buffer for buffer in buffers_of(function) if buffer.op not in gone]
+
+
+def _fits(lives: Sequence[Buffer], limit: int) -> bool:
     try:
-        plan([buffer for buffer in buffers_of(function) if buffer.op not in gone], limit)
+        plan(lives, limit)
     except OverBudget:
         return False
     return True

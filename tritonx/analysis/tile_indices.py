@@ -126,8 +126,10 @@ class Indices:
             case arith.CmpiOp() if is_tensor(type_of(value)):
                 bound = self._compared(op)
                 return Mask(() if bound is None else (bound,), complete=bound is not None)
-            case tile.BroadcastOp() | tile.ExpandDimsOp() | tile.TransOp():
+            case tile.BroadcastOp() | tile.ExpandDimsOp() | tile.TransOp() | tile.ReshapeOp():
                 inner, places = self.mask(op.operands[0]), _places(op)
+                if places is None:
+                    return Mask((), complete=False)
                 bounds = (replace(each, dim=places[each.dim]) for each in inner.bounds if each.dim in places)
                 return Mask(tuple(bounds), inner.complete)
             case _:
@@ -192,9 +194,9 @@ class Indices:
             case tile.MakeRangeOp():
                 start = number(op.start.value.data)
                 return start + atom(Lane(0)) if shape_of(type_of(value))[0] > 1 else start
-            case tile.ExpandDimsOp() | tile.BroadcastOp() | tile.TransOp():
-                inner = self.of(op.operands[0])
-                return None if inner is None else _moved(inner, _places(op))
+            case tile.ExpandDimsOp() | tile.BroadcastOp() | tile.TransOp() | tile.ReshapeOp():
+                inner, places = self.of(op.operands[0]), _places(op)
+                return None if inner is None or places is None else _moved(inner, places)
             case arith.RemSIOp() | arith.RemUIOp() | arith.MinSIOp() | arith.SelectOp() if is_tensor(type_of(value)):
                 return self._confined(op)
             case scf.ForOp():
@@ -211,10 +213,11 @@ class Indices:
                 return None if inner is None or offset is None else Address(inner.base, inner.offset + offset)
             case tile.SplatOp():
                 return self.address(op.operands[0])
-            case tile.ExpandDimsOp() | tile.BroadcastOp() | tile.TransOp():
-                inner = self.address(op.operands[0])
-                moved = None if inner is None else _moved(inner.offset, _places(op))
-                return None if inner is None or moved is None else Address(inner.base, moved)
+            case tile.ExpandDimsOp() | tile.BroadcastOp() | tile.TransOp() | tile.ReshapeOp():
+                inner, places = self.address(op.operands[0]), _places(op)
+                if inner is None or places is None:
+                    return None
+                return Address(inner.base, _moved(inner.offset, places))
             case Operation() if not isinstance(op, scf.ForOp):
                 return None
             case _:
@@ -294,6 +297,8 @@ class Indices:
             return None
         loop = carried.initial.op
         assert isinstance(loop, scf.ForOp), "what counts rounds"
+        if loop.unsigned is not None:
+            return None
         first, step = self._lookup(carried.initial.value), self._step(loop, carried)
         if first is None or step is None:
             return None
@@ -361,6 +366,7 @@ _FOLLOWED = (
     tile.ExpandDimsOp,
     tile.BroadcastOp,
     tile.TransOp,
+    tile.ReshapeOp,
     tile.AddPtrOp,
 )
 """Ops of which chains are long: what their operands are is asked in any case."""
@@ -414,15 +420,23 @@ def _is_inside(op: Operation, loop: Operation) -> bool:
     return around is loop
 
 
-def _places(op: Operation) -> Remap:
-    """Where the dimensions of the operand are in the result."""
-    rank = len(shape_of(type_of(op.operands[0])))
+def _places(op: Operation) -> Remap | None:
+    """Where the dimensions of the operand are in the result; None where the elements of one are spread over others. Of
+    dimensions of one element nothing is said where these come and go."""
+    shape = shape_of(type_of(op.operands[0]))
+    rank = len(shape)
     match op:
         case tile.ExpandDimsOp():
             axis = op.axis.value.data
             return {dim: dim + (dim >= axis) for dim in range(rank)}
         case tile.TransOp():
             return {int(dim): place for place, dim in enumerate(op.order.get_values())}
+        case tile.ReshapeOp():
+            new = shape_of(type_of(op.result))
+            before = [dim for dim in range(rank) if shape[dim] > 1]
+            behind = [dim for dim in range(len(new)) if new[dim] > 1]
+            kept = op.allow_reorder is None and [shape[dim] for dim in before] == [new[dim] for dim in behind]
+            return dict(zip(before, behind, strict=True)) if kept else None
         case _:
             return {dim: dim for dim in range(rank)}
 

@@ -68,6 +68,11 @@ class UnitCosts:
         """Registers of 32 bits that a thread may have; None where that is not known."""
         return None if self.thread_bytes is None else self.thread_bytes // 4
 
+    @property
+    def registers(self) -> int | None:
+        """Registers of 32 bits of a processor, which its threads share; None where that is not known."""
+        return None if self.register_bytes is None else self.register_bytes // 4
+
     def thread_share(self, threads: int) -> int | None:
         """Bytes of registers that each of so many threads of a processor may have; None where that is not known."""
         if self.register_bytes is None or self.thread_bytes is None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from tritonx.analysis.checked_accesses import table_argument
 from tritonx.analysis.pointer_sources import pointers_of, sources
 from tritonx.dialects import tile
 from tritonx.dialects.effects import Kind, Resource, declared_by
@@ -57,7 +58,9 @@ class _Functions:
             if value not in seen:
                 seen.add(value)
                 pending.extend(self._sources(value))
-        return tuple(argument.index for argument in function.body.blocks[0].args if argument in seen)
+        table = table_argument(function)
+        found = (argument.index for argument in function.body.blocks[0].args if argument in seen)
+        return tuple(index for index in found if index != table)
 
     def _targets(self, op: Operation) -> Iterable[SSAValue]:
         """Pointers that the op itself writes through."""
@@ -67,7 +70,7 @@ class _Functions:
         if declared is None:
             return pointers_of(op)
         written = (e for e in declared.own(op) if e.kind is Kind.WRITE and e.resource is Resource.GLOBAL)
-        return [pointer for effect in written for pointer in (effect.places(op) or pointers_of(op))]
+        return [pointer for effect in written for pointer in (effect.values(op) or pointers_of(op))]
 
     def _sources(self, value: SSAValue) -> Sequence[SSAValue]:
         call = value.owner

@@ -9,7 +9,7 @@ from tritonx.backends.api import Backend, Compilation, Options, PassStage, Stage
 from tritonx.backends.api import Language as Language
 
 if TYPE_CHECKING:
-    from tritonx.runtime.ir_view import ModuleView
+    from tritonx.runtime.compiling.ir_view import ModuleView
 
 GPUTarget = Target
 """Triton's name: ``GPUTarget(backend, arch, warp_size)``."""
@@ -83,7 +83,7 @@ class BaseBackend:
     @staticmethod
     def parse_attr(desc: str) -> list[list[Any]]:
         """Marks → attributes of the function's argument."""
-        from tritonx.runtime.specialize import parse_marks
+        from tritonx.runtime.launch.arg_spec import parse_marks
 
         return parse_marks(desc)
 
@@ -111,7 +111,7 @@ class TargetBackend(BaseBackend):
         return self.backend.binary_stage
 
     def hash(self) -> str:
-        from tritonx.runtime.keys import backend_key
+        from tritonx.runtime.compiling.keys import backend_key
 
         parts = str(self.target), self.backend.version_key(), backend_key(type(self.backend))
         return "-".join(part for part in parts if part)
@@ -141,7 +141,7 @@ class TargetBackend(BaseBackend):
 
 def _stage_function(stage: Stage, compilation: Compilation) -> Callable[..., object]:
     def run(src: ModuleView | str | bytes, metadata: dict[str, Any]) -> object:
-        from tritonx.runtime.ir_view import ModuleView
+        from tritonx.runtime.compiling.ir_view import ModuleView
 
         compilation.metadata = metadata
         made = run_stages(src.module if isinstance(src, ModuleView) else src, (stage,), compilation)[stage.name]
@@ -156,7 +156,7 @@ def make_backend(target: Target | str) -> TargetBackend:
     >>> tritonx.compiler.make_backend("cuda:90").binary_ext
     'cubin'
     """
-    from tritonx.runtime.drivers import find_backend
+    from tritonx.runtime.devices.drivers import find_backend
 
     if isinstance(target, str):
         from tritonx.backends.registry import parse_target

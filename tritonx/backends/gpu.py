@@ -37,13 +37,12 @@ from tritonx.backends.exports import exporting
 if TYPE_CHECKING:
     from tritonx.analysis.shared_budget import largest_buffers as largest_buffers
     from tritonx.analysis.unit_costs import UnitCosts as UnitCosts
-    from tritonx.backends.portable_passes import layout_passes as layout_passes
-    from tritonx.backends.portable_passes import memory_passes as memory_passes
-    from tritonx.backends.portable_passes import tile_passes as tile_passes
+    from tritonx.backends.gpu_passes import gpu_stages as gpu_stages
+    from tritonx.backends.gpu_passes import layout_passes as layout_passes
+    from tritonx.backends.gpu_passes import memory_passes as memory_passes
+    from tritonx.backends.gpu_passes import tile_passes as tile_passes
     from tritonx.backends.portable_stages import CannotTranslate as CannotTranslate
-    from tritonx.backends.portable_stages import Insert as Insert
     from tritonx.backends.portable_stages import emit_llvm as emit_llvm
-    from tritonx.backends.portable_stages import inserted as inserted
     from tritonx.backends.portable_stages import portable_stages as portable_stages
     from tritonx.backends.portable_stages import spirv_stage as spirv_stage
     from tritonx.conversion.gpu_options import GpuOptions as GpuOptions
@@ -105,18 +104,18 @@ if TYPE_CHECKING:
     from tritonx.ir.properties import stated_number as stated_number
     from tritonx.layouts.encodings import BlockedEncoding as BlockedEncoding
     from tritonx.layouts.encodings import LinearEncoding as LinearEncoding
-    from tritonx.runtime.copies import on_copies as on_copies
-    from tritonx.runtime.descriptor_parameters import FlatParameters as FlatParameters
+    from tritonx.runtime.devices.host_driver import HostDriver as HostDriver
+    from tritonx.runtime.devices.host_driver import host_address as host_address
     from tritonx.runtime.errors import NoDevice as NoDevice
     from tritonx.runtime.errors import OutOfResources as OutOfResources
     from tritonx.runtime.errors import TritonError as TritonError
-    from tritonx.runtime.host_driver import HostDriver as HostDriver
-    from tritonx.runtime.host_driver import host_address as host_address
     from tritonx.runtime.isolation.translate import translate as translate
-    from tritonx.runtime.parameter_values import address_of as address_of
-    from tritonx.runtime.parameter_values import letter as letter
-    from tritonx.runtime.parameter_values import packed as packed
-    from tritonx.runtime.spans import Span as Span
+    from tritonx.runtime.launch.copies import on_copies as on_copies
+    from tritonx.runtime.launch.descriptor_parameters import FlatParameters as FlatParameters
+    from tritonx.runtime.launch.parameter_values import address_of as address_of
+    from tritonx.runtime.launch.parameter_values import letter as letter
+    from tritonx.runtime.launch.parameter_values import packed as packed
+    from tritonx.runtime.launch.spans import Span as Span
     from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads as AccumulateInThreads
     from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch as AllocateGlobalScratch
     from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory as AllocateSharedMemory
@@ -130,6 +129,8 @@ if TYPE_CHECKING:
     from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands as StageDotOperands
     from tritonx.transforms.gpu.unroll_loads import UnrollLoads as UnrollLoads
     from tritonx.transforms.gpu.widen_float8 import WidenFloat8 as WidenFloat8
+    from tritonx.transforms.pass_list import Insert as Insert
+    from tritonx.transforms.pass_list import inserted as inserted
     from tritonx.transforms.tile.combine import Combine as Combine
     from tritonx.transforms.tile.cse import CommonSubexpressionElimination as CommonSubexpressionElimination
     from tritonx.transforms.tile.dce import DeadCodeElimination as DeadCodeElimination
@@ -148,8 +149,8 @@ API_VERSION = STABLE_VERSION
 HOMES = {
     "tritonx.analysis.shared_budget": "largest_buffers",
     "tritonx.analysis.unit_costs": "UnitCosts",
-    "tritonx.backends.portable_passes": "layout_passes memory_passes tile_passes",
-    "tritonx.backends.portable_stages": "CannotTranslate Insert emit_llvm inserted portable_stages spirv_stage",
+    "tritonx.backends.gpu_passes": "gpu_stages layout_passes memory_passes tile_passes",
+    "tritonx.backends.portable_stages": "CannotTranslate emit_llvm portable_stages spirv_stage",
     "tritonx.conversion.gpu_options": "GpuOptions",
     "tritonx.conversion.gpu_to_llvm.calls": "Signatures call_each",
     "tritonx.conversion.gpu_to_llvm.dot": "Rows",
@@ -180,13 +181,13 @@ HOMES = {
     "tritonx.ir.failure": "PassError PassFailure",
     "tritonx.ir.properties": "stated_number",
     "tritonx.layouts.encodings": "BlockedEncoding LinearEncoding",
-    "tritonx.runtime.copies": "on_copies",
-    "tritonx.runtime.descriptor_parameters": "FlatParameters",
+    "tritonx.runtime.launch.copies": "on_copies",
+    "tritonx.runtime.launch.descriptor_parameters": "FlatParameters",
     "tritonx.runtime.errors": "NoDevice OutOfResources TritonError",
-    "tritonx.runtime.host_driver": "HostDriver host_address",
+    "tritonx.runtime.devices.host_driver": "HostDriver host_address",
     "tritonx.runtime.isolation.translate": "translate",
-    "tritonx.runtime.parameter_values": "address_of letter packed",
-    "tritonx.runtime.spans": "Span",
+    "tritonx.runtime.launch.parameter_values": "address_of letter packed",
+    "tritonx.runtime.launch.spans": "Span",
     "tritonx.transforms.gpu.accumulate_in_threads": "AccumulateInThreads",
     "tritonx.transforms.gpu.allocate_global_scratch": "AllocateGlobalScratch",
     "tritonx.transforms.gpu.allocate_shared_memory": "AllocateSharedMemory",
@@ -200,6 +201,7 @@ HOMES = {
     "tritonx.transforms.gpu.stage_dot_operands": "StageDotOperands",
     "tritonx.transforms.gpu.unroll_loads": "UnrollLoads",
     "tritonx.transforms.gpu.widen_float8": "WidenFloat8",
+    "tritonx.transforms.pass_list": "Insert inserted",
     "tritonx.transforms.tile.combine": "Combine",
     "tritonx.transforms.tile.cse": "CommonSubexpressionElimination",
     "tritonx.transforms.tile.dce": "DeadCodeElimination",

@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from tritonx.analysis.shared_budget import largest_buffers
-from tritonx.analysis.written import written_arguments
 from tritonx.backends.api import Compilation, EmitStage, Stage
-from tritonx.backends.portable_passes import layout_passes, memory_passes, tile_passes
+from tritonx.backends.gpu_passes import gpu_stages
 from tritonx.conversion.gpu_options import gpu_options
 from tritonx.conversion.gpu_to_llvm.function import Emit
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
 from tritonx.conversion.gpu_to_llvm.table import TABLE
-from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.runtime.errors import OutOfResources, TritonError
 from tritonx.runtime.isolation.translate import translate
+from tritonx.transforms.pass_list import Insert
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-
-
-@dataclass(frozen=True)
-class Insert:
-    """A pass of a backend's own, and the class of the one in front of which it runs; None for the end of its stage.
-
-    >>> from tritonx.backends.gpu import DeadCodeElimination, Fold, inserted
-    >>> [one.name for one in inserted((DeadCodeElimination(),), [Insert(Fold(), before=DeadCodeElimination)])]
-    ['fold', 'dce']
-    """
-
-    one: ModulePass
-    before: type[ModulePass] | None = None
 
 
 def portable_stages(
@@ -55,31 +39,11 @@ def portable_stages(
     def emit(module: ModuleOp, compilation: Compilation) -> str:
         return emit_llvm(module, compilation, machine, {**TABLE, **(table or {})}, gpu.shared_memory)
 
-    layouts, memory = layout_passes(gpu), memory_passes(gpu)
-    early = [i for i in on_layouts if any(type(one) is i.before for one in layouts)]
     return (
-        tile_stage(inserted(tile_passes(), on_tiles)),
-        gpu_stage(inserted(layouts, early), inserted(memory, [i for i in on_layouts if i not in early])),
+        *gpu_stages(gpu, on_tiles, on_layouts),
         EmitStage("llir", emit),
         *behind,
     )
-
-
-def inserted(passes: tuple[ModulePass, ...], new: Sequence[Insert]) -> tuple[ModulePass, ...]:
-    """``passes`` with those of ``new``, each in front of the first of its class. Raises ``ValueError`` where there is
-    none.
-
-    >>> from tritonx.backends.gpu import DeadCodeElimination, Fold, Insert
-    >>> [one.name for one in inserted((DeadCodeElimination(),), [Insert(Fold())])]
-    ['dce', 'fold']
-    """
-    made = list(passes)
-    for insert in new:
-        found = [at for at, one in enumerate(made) if type(one) is insert.before]
-        if insert.before is not None and not found:
-            raise ValueError(f"{insert.one.name}: no {insert.before.__name__} to run in front of")
-        made.insert(found[0] if found else len(made), insert.one)
-    return tuple(made)
 
 
 def emit_llvm(
@@ -97,8 +61,7 @@ def emit_llvm(
     if emitter.shared_bytes > shared_memory:
         raise OutOfResources(emitter.shared_bytes, shared_memory, "shared memory", largest_buffers(module))
     compilation.metadata.update(emitter.launch_metadata())
-    name = compilation.metadata["name"] = kernel_name(text, machine.kernel_convention)
-    compilation.metadata["written"] = written_arguments(module, name)
+    compilation.metadata["name"] = kernel_name(text, machine.kernel_convention)
     return text
 
 

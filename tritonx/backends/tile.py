@@ -64,14 +64,14 @@ if TYPE_CHECKING:
     from tritonx.ir.types import shape_of as shape_of
     from tritonx.ir.verify import verify as verify
     from tritonx.language.builtin import builtin_of as builtin_of
-    from tritonx.runtime.copies import on_copies as on_copies
-    from tritonx.runtime.descriptor_parameters import FlatParameters as FlatParameters
+    from tritonx.runtime.devices.host_driver import HostDriver as HostDriver
+    from tritonx.runtime.devices.host_driver import host_address as host_address
     from tritonx.runtime.errors import NoDevice as NoDevice
     from tritonx.runtime.errors import OutOfResources as OutOfResources
     from tritonx.runtime.errors import TritonError as TritonError
-    from tritonx.runtime.host_driver import HostDriver as HostDriver
-    from tritonx.runtime.host_driver import host_address as host_address
-    from tritonx.runtime.spans import Span as Span
+    from tritonx.runtime.launch.copies import on_copies as on_copies
+    from tritonx.runtime.launch.descriptor_parameters import FlatParameters as FlatParameters
+    from tritonx.runtime.launch.spans import Span as Span
     from tritonx.transforms.tile.pipeline import TILE_PIPELINE as TILE_PIPELINE
 
 API_VERSION = STABLE_VERSION
@@ -101,11 +101,11 @@ HOMES = {
     "tritonx.ir.types": "element_type is_pointer is_tensor pointee_of shape_of",
     "tritonx.ir.verify": "verify",
     "tritonx.language.builtin": "builtin_of",
-    "tritonx.runtime.copies": "on_copies",
-    "tritonx.runtime.descriptor_parameters": "FlatParameters",
+    "tritonx.runtime.launch.copies": "on_copies",
+    "tritonx.runtime.launch.descriptor_parameters": "FlatParameters",
     "tritonx.runtime.errors": "NoDevice OutOfResources TritonError",
-    "tritonx.runtime.host_driver": "HostDriver host_address",
-    "tritonx.runtime.spans": "Span",
+    "tritonx.runtime.devices.host_driver": "HostDriver host_address",
+    "tritonx.runtime.launch.spans": "Span",
     "tritonx.transforms.tile.pipeline": "TILE_PIPELINE",
 }
 """Module → names."""

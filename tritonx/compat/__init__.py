@@ -7,8 +7,9 @@
 How: a folder (`search_path`) with a package ``triton`` goes to the front of ``PYTHONPATH``, where every child process
 finds it before an installed Triton. The first import of it calls `install`, which puts `finder.CompatFinder` in front
 of ``sys.meta_path``; from then on ``triton`` and ``triton.x`` are the modules ``tritonx`` and ``tritonx.x`` themselves,
-and ``importlib.metadata.version("triton")`` is the version of Triton that tritonx stands for. Nothing of an installed
-Triton is imported: a name that tritonx does not have is a ModuleNotFoundError or AttributeError.
+and ``importlib.metadata.version("triton")`` and ``triton.__version__`` are the version of Triton that tritonx offers.
+Nothing of an installed Triton is imported: a name that tritonx does not have is a ModuleNotFoundError or
+AttributeError.
 
 An interpreter that ignores the environment (``python -I``, ``-E``) does not see it; call `install` there."""
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 import os
 import sys
 
+import tritonx
 from tritonx.compat.compile_workers import prepare
 from tritonx.compat.finder import CompatFinder
 from tritonx.compat.paths import search_path
@@ -60,6 +62,7 @@ def install() -> None:
             "call tritonx.compat.install() before anything that imports it"
         )
     sys.meta_path.insert(0, CompatFinder())
+    tritonx.__version__ = tritonx.__triton_version__
     if search_path() not in sys.path:  # what multiprocessing's spawn hands on
         sys.path.insert(0, search_path())
     prepare()

@@ -19,6 +19,6 @@ def is_their_parent() -> bool:
 def prepare() -> None:
     """In that process: load the compiler."""
     if is_their_parent():
-        from tritonx.runtime.preload import load_compiler
+        from tritonx.runtime.compiling.preload import load_compiler
 
         load_compiler()

@@ -101,4 +101,4 @@ class CompatFinder(DistributionFinder):
         """Triton's only; the other finders have the rest."""
         name = None if context is None else context.name
         if name is not None and name.lower() == THEIRS:
-            yield CompatDistribution(tritonx.__version__)
+            yield CompatDistribution(tritonx.__triton_version__)

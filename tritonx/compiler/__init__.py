@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tritonx.backends.compiler import make_backend
 from tritonx.frontend.errors import CompilationError
 from tritonx.runtime.cache import get_cache_key
-from tritonx.runtime.compiler import (
+from tritonx.runtime.compiling.compiler import (
     ASTSource,
     CompiledKernel,
     IRSource,

@@ -5,7 +5,7 @@ from pathlib import Path
 from tritonx.backends.compiler import BaseBackend, Language, make_backend
 from tritonx.ir.text import parse_module
 from tritonx.runtime.cache import get_cache_key, get_cache_manager, get_dump_manager, get_override_manager
-from tritonx.runtime.compiler import (
+from tritonx.runtime.compiling.compiler import (
     AsmDict,
     ASTSource,
     CompiledKernel,
@@ -15,10 +15,10 @@ from tritonx.runtime.compiler import (
     compile,
     triton_key,
 )
+from tritonx.runtime.compiling.ir_view import ModuleView
+from tritonx.runtime.compiling.keys import get_cache_invalidating_env_vars
 from tritonx.runtime.driver import driver
 from tritonx.runtime.errors import OutOfResources
-from tritonx.runtime.ir_view import ModuleView
-from tritonx.runtime.keys import get_cache_invalidating_env_vars
 from tritonx.runtime.refusals import refusing
 from tritonx.tools.disasm import get_sass
 

@@ -14,7 +14,7 @@ class GpuOptions(Options):
 
     ``launch_cooperative_grid`` asks for all blocks to run at once, so that they may wait for each other.
     ``max_instructions`` are those of one thread, as LLVM IR; a kernel that would be unrolled into more is refused.
-    Where code is that long LLVM takes from half a minute to several (docs/measurements.md).
+    Where code is that long LLVM takes from half a minute to several (docs/history/measurements.md).
 
     >>> GpuOptions(launch_cooperative_grid=True).is_cooperative
     True

@@ -131,7 +131,7 @@ class Effect:
     by: str = ""
     left: str = ""
 
-    def places(self, op: Operation) -> Sequence[SSAValue]:
+    def values(self, op: Operation) -> Sequence[SSAValue]:
         """The operands, or results, that say where; none where it may be anywhere, or nowhere."""
         return values_of(op, self.of) if self.of else ()
 

@@ -22,11 +22,15 @@ pickling, cause included, because kernels are compiled in worker processes. This
 from __future__ import annotations
 
 import ast
+import os
 from collections import Counter
 from typing import Any
 
 from tritonx.kernel.excerpt import SOURCE_LINES_SHOWN, SourcePosition, excerpt
 from tritonx.runtime.errors import TritonError
+
+LIBRARY = os.path.join(os.path.dirname(os.path.dirname(__file__)), "language") + os.sep
+"""The folder of the functions of `tl` that are written in the language."""
 
 
 class CompilationError(TritonError):
@@ -80,7 +84,7 @@ class CompilationError(TritonError):
 
     def _own_text(self) -> str:
         """Everything but the calls that led here and the hint."""
-        lines = [excerpt(self.src, self.node, self.source_lines_shown)]
+        lines = [excerpt(self.src, self.node, 1 if self._is_in_library() else self.source_lines_shown)]
         if self.error_message:
             lines.append(self.error_message)
         if self.position is not None:
@@ -88,6 +92,10 @@ class CompilationError(TritonError):
         if isinstance(self.__cause__, CompilationError):
             lines.append(self.__cause__._own_text())
         return "\n".join(lines)
+
+    def _is_in_library(self) -> bool:
+        """Whether the error is in a function of `tl`, whose source says little to the author of a kernel."""
+        return self.position is not None and self.position.file.startswith(LIBRARY)
 
     def _hints(self) -> list[str]:
         inner = self.__cause__._hints() if isinstance(self.__cause__, CompilationError) else []
@@ -162,6 +170,12 @@ class ChainedComparison(UnsupportedLanguageConstruct):
     """``a < b < c``."""
 
     default_hint = "write (a < b) & (b < c)"
+
+
+class CompileTimeLimit(UnsupportedLanguageConstruct):
+    """A value at compile time that would be larger than any use of it needs, as ``10**10**8``."""
+
+    default_hint = "compute it on the host, and pass what the kernel needs as a tl.constexpr"
 
 
 class NoinlineArgument(UnsupportedLanguageConstruct):

@@ -5,7 +5,8 @@
 * `launch(kernel, grid, ...)` takes a kernel through the front end and runs the IR.
 
 All three check every memory access and name the kernel's line. `same_behaviour` compares two modules on random inputs.
-`UninitialisedArray` is an argument whose elements may only be read after they were written.
+`UninitialisedArray` is an argument whose elements may only be read after they were written; `reachable` names memory
+that a kernel reaches by addresses that it reads.
 """
 
 from __future__ import annotations
@@ -18,9 +19,18 @@ if TYPE_CHECKING:
     from tritonx.interpreter.function import InterpretedFunction, interpreted
     from tritonx.interpreter.host import UninitialisedArray
     from tritonx.interpreter.ir_launch import launch
+    from tritonx.interpreter.live_arrays import reachable
     from tritonx.interpreter.machine import interpret
 
-__all__ = ["InterpretedFunction", "UninitialisedArray", "interpret", "interpreted", "launch", "same_behaviour"]
+__all__ = [
+    "InterpretedFunction",
+    "UninitialisedArray",
+    "interpret",
+    "interpreted",
+    "launch",
+    "reachable",
+    "same_behaviour",
+]
 
 _HOMES = {
     "InterpretedFunction": "function",
@@ -28,6 +38,7 @@ _HOMES = {
     "interpret": "machine",
     "interpreted": "function",
     "launch": "ir_launch",
+    "reachable": "live_arrays",
     "same_behaviour": "compare",
 }
 

@@ -19,8 +19,8 @@ from tritonx.frontend.codegen.statements import STATEMENTS
 from tritonx.frontend.compile import make_module
 from tritonx.interpreter.combine import TARGET
 from tritonx.kernel.declaration import KernelDeclaration
-from tritonx.runtime.launch import Request
-from tritonx.runtime.sources import entry_symbol
+from tritonx.runtime.compiling.request import Request
+from tritonx.runtime.compiling.sources import entry_symbol
 
 DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "debugpy"})
 

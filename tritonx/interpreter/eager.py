@@ -28,6 +28,7 @@ from tritonx.interpreter.meanings import meaning_of
 from tritonx.interpreter.values import Value
 from tritonx.ir.builder import Builder
 from tritonx.ir.fold import attribute_for
+from tritonx.kernel.identity import identity
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -169,7 +170,7 @@ class EagerBuilder(Builder):
         return known
 
     def constant(self, value: int | float | bool, type: Attribute) -> SSAValue:
-        key = (value.__class__, repr(value), id(type))
+        key = (identity(value), id(type))
         known = self._constants.get(key)
         if known is None:
             made = cast(EagerValue, self.emit(ConstantOp, (), (type,), {"value": attribute_for(value, type)}))

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TextIO
 
 import numpy as np
 from xdsl.ir import Operation, Region
 
+from tritonx.interpreter.live_arrays import LiveArrays
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.values import Array
 
@@ -55,12 +56,17 @@ class Execution:
     grid: tuple[int, int, int]
     memory: Memory
     program: tuple[int, int, int] = (0, 0, 0)
+    live: LiveArrays = field(init=False)
+    """What addresses that the kernel computes or reads may lie in, besides the arguments."""
     poison: bool = False
     """Whether undefined values (masked-off lanes of a load without `other`, `ub.poison`) are NaN, or the bytes 0xA5 for
     integers, so that a use of them shows. Otherwise they are 0, as the devices give and some kernels rely on."""
     check_assertions: bool = True
     output: TextIO | None = None
     """Where `tt.print` writes; None stands for what `sys.stdout` is when it does."""
+
+    def __post_init__(self) -> None:
+        self.live = LiveArrays(self.memory)
 
     def write(self, lines: Iterable[str]) -> None:
         """Lines of device output."""

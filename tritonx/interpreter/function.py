@@ -47,13 +47,13 @@ from tritonx.language.dtypes import int32, int64
 from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as language_tuple
-from tritonx.runtime.dataclass_arguments import parts_of, record_in
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
+from tritonx.runtime.compiling.request import Request
 from tritonx.runtime.errors import InterpreterError
-from tritonx.runtime.jit_function import JITFunction
-from tritonx.runtime.kernel_metadata import common_fields, make_metadata
-from tritonx.runtime.launch import Request
-from tritonx.runtime.launch_hooks import LazyDict, around_launch, launch_data
-from tritonx.runtime.specialize import ArgSpec
+from tritonx.runtime.launch.arg_spec import ArgSpec
+from tritonx.runtime.launch.dataclass_arguments import parts_of, record_in
+from tritonx.runtime.launch.launch_hooks import LazyDict, around_launch, launch_data
 
 ASSERTING = {"debug": True, "sanitize_overflow": False}
 """The kernel's assertions always run; sums that overflow wrap, as they do on a device."""
@@ -234,7 +234,7 @@ def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> b
         fields = getattr(value if record is None else record.kind, "_fields", None)
         return language_tuple(parts, tuple_type([p.type for p in parts], fields))
     if spec.type == "constexpr":
-        return constexpr(unwrap(value))
+        return constexpr(unwrap(spec.value))
     type_ = str_to_ty(spec.type)
     if spec.type.startswith("tensordesc"):
         return _descriptor(type_, value, name, host)

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from tritonx.interpreter import fresh_memory
 from tritonx.interpreter.errors import InvalidLaunch
 from tritonx.interpreter.memory import Memory
-from tritonx.runtime.tensor_wrapper import TensorWrapper
+from tritonx.runtime.launch.tensor_wrapper import TensorWrapper
 
 
 class UninitialisedArray:

@@ -25,10 +25,10 @@ from tritonx.interpreter.values import Descriptor
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.signatures import str_to_ty
-from tritonx.runtime.binder import handlers_of
-from tritonx.runtime.jit_function import JITFunction
-from tritonx.runtime.launch import specialize
-from tritonx.runtime.specialize import ArgSpec
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.compiling.request import specialize
+from tritonx.runtime.launch.arg_spec import ArgSpec
+from tritonx.runtime.launch.binder import handlers_of
 
 OPTIONS = InterpreterOptions()
 

@@ -151,6 +151,11 @@ class Memory:
         self._bases = [r.base for r in self._ranges]
         self._last = None
 
+    def holds(self, low: int, high: int) -> bool:
+        """Whether one array that the kernel may use has the bytes at these addresses, and those between them."""
+        found = self._range_of(low)
+        return found is not None and high < found.end
+
     def load(self, addresses: np.ndarray, dtype: np.dtype, lanes: Lanes = _ALL) -> np.ndarray:
         """The elements at `addresses` (a flat int64 array, no masked lanes in it)."""
         if addresses.size == 0:
@@ -225,18 +230,28 @@ class Memory:
             return
         lane = int(np.flatnonzero(~inside)[0])
         count = int(np.count_nonzero(~inside))
-        others = "" if count == 1 else f" (and {count - 1} more)"
-        raise OutOfBoundsAccess(f"{lanes.name(lane)}{others} {action} {self._describe(int(addresses[lane]), dtype)}")
+        raise self.out_of_bounds(lanes.name(lane), count, action, int(addresses[lane]), dtype.itemsize, dtype.name)
 
-    def _describe(self, address: int, dtype: np.dtype) -> str:
-        size = dtype.itemsize
+    def out_of_bounds(
+        self, lane: str, count: int, action: str, address: int, size: int, element: str
+    ) -> OutOfBoundsAccess:
+        """The fault of ``count`` lanes outside, of which the first, ``lane``, ``action`` (reads, writes) an element of
+        ``size`` bytes at ``address``."""
+        others = "" if count == 1 else f" (and {count - 1} more)"
+        return OutOfBoundsAccess(f"{lane}{others} {action} {self._describe(address, size, element)}")
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """Of each range the address of its first byte, and of the one behind its last."""
+        return [(r.base, r.end) for r in self._ranges]
+
+    def _describe(self, address: int, size: int, element: str) -> str:
         text = f"{size} byte{'s' if size > 1 else ''} at address {address:#x}"
         if address == 0:
             return f"{text}: a null pointer"
         if not self._ranges:
             return f"{text}: the kernel was given no arrays"
         nearest = min(self._ranges, key=lambda r: max(r.base - address, address - r.end + 1, 0))
-        length = f"{nearest.name} ({nearest.size} bytes, {nearest.size // size} elements of {dtype.name})"
+        length = f"{nearest.name} ({nearest.size} bytes, {nearest.size // size} elements of {element})"
         if address < nearest.base:
             return f"{text}, {nearest.base - address} bytes before {length}"
         index = (address - nearest.base) // size

@@ -148,8 +148,3 @@ def _data(value: tensor) -> Array:
 
 def _name(fn: object) -> str:
     return getattr(fn, "__name__", "the combine function")
-
-
-def is_language_value(value: object) -> bool:
-    """Whether `value` is a tensor, constexpr, tuple or another value of the kernel language."""
-    return isinstance(value, base_value)

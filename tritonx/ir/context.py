@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
 
 from xdsl.context import Context
+from xdsl.dialect_interfaces import DialectInterface
 from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 
 DIALECTS: dict[str, tuple[str, str]] = {
@@ -68,6 +70,20 @@ def _brought_loader(entry: EntryPoint) -> Callable[[], Dialect]:
         return dialect
 
     return load
+
+
+InterfaceT = TypeVar("InterfaceT", bound=DialectInterface)
+
+
+@cache
+def dialect_interface(name: str, interface: type[InterfaceT]) -> InterfaceT:
+    """What the dialect of this name has of an interface. Raises ``ValueError`` where there is no such dialect, or it
+    does not have it."""
+    load = dialect_loaders().get(name)
+    found = None if load is None else load().get_interface(interface)
+    if found is None:
+        raise ValueError(f"no dialect '{name}' has {interface.__name__}")
+    return found
 
 
 class TextContext(Context):

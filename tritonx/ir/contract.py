@@ -46,6 +46,9 @@ class Contract:
     after: tuple[str, ...] = ()
     """Passes that it goes by where a list has them: they stand in front of it, never behind."""
 
+    placed: bool = False
+    """Whether a module whose shared memory is placed (``ttg.shared``) still needs it."""
+
     def __str__(self) -> str:
         """From which level to which, as in ``tt → ttg``."""
         return f"{' or '.join(self.takes)} → {self.leaves or (self.takes[0] if len(self.takes) == 1 else 'the same')}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import traceback
+
 from xdsl.ir import Operation
 
 from tritonx.ir.errors import first_line
@@ -10,6 +13,7 @@ from tritonx.ir.source import excerpt, source_of
 from tritonx.runtime.errors import TritonError
 
 OP_TEXT_LIMIT = 200
+_LIBRARIES = ("xdsl", "numpy", "ml_dtypes", "llvmlite")
 
 
 class PassError(Exception):
@@ -39,7 +43,8 @@ class PassFailure(TritonError):
     ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses;
     ``too_long`` says that it is refused for its length alone, so that a tuner tries other configurations.
     ``positions`` are the kernel's position and the calls it was inlined through, innermost first.
-    ``reproducer`` is a command line, empty where the module could not be written.
+    ``reproducer`` is a command line, empty where the module could not be written. ``raised_at`` is the line of the
+    compiler that raised an internal error, with the source text: what the author of a pass looks for.
 
     >>> print(str(PassFailure("dce", "something is wrong")).splitlines()[0])
     error: pass 'dce': something is wrong
@@ -57,6 +62,7 @@ class PassFailure(TritonError):
         too_long: bool = False,
         reproducer: str = "",
         what: str = "pass",
+        raised_at: str = "",
     ) -> None:
         super().__init__(pass_name, reason)
         self.pass_name = pass_name
@@ -68,6 +74,7 @@ class PassFailure(TritonError):
         self.too_long = too_long
         self.reproducer = reproducer
         self.what = what
+        self.raised_at = raised_at
         self.op: Operation | None = None
         """The op itself, in the process where the pass failed."""
 
@@ -80,6 +87,8 @@ class PassFailure(TritonError):
         lines += [f"  called from {position}" for position in self.positions[1:]]
         if self.op_text:
             lines.append(f"  op: {self.op_text}")
+        if self.raised_at:
+            lines.append(f"  raised at {self.raised_at}")
         if self.hint:
             lines.append(f"hint: {self.hint}")
         if self.reproducer:
@@ -95,6 +104,7 @@ class PassFailure(TritonError):
             "too_long": self.too_long,
             "reproducer": self.reproducer,
             "what": self.what,
+            "raised_at": self.raised_at,
         }
         return _rebuild, (self.pass_name, self.reason, keywords)
 
@@ -125,6 +135,24 @@ def failed_op(error: BaseException) -> Operation | None:
     return found
 
 
+def _raised_at(error: BaseException) -> str:
+    """File, line, function and text of the line that raised ``error``; in the pass where a library raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    ours = [frame for frame in frames if not _is_foreign(frame.filename)]
+    last = (ours or frames)[-1]
+    return f"{last.filename}:{last.lineno} in {last.name}" + (f": {last.line}" if last.line else "")
+
+
+def _is_foreign(file: str) -> bool:
+    """Whether a file is of Python or of a library below the passes; the passes of other packages are installed too."""
+    parts = file.split(os.sep)
+    if "site-packages" in parts:
+        return parts[parts.index("site-packages") + 1] in _LIBRARIES
+    return file.startswith(os.path.dirname(os.__file__))
+
+
 def failure_of(error: BaseException, pass_name: str, reproducer: str, what: str = "pass") -> PassFailure:
     """The report on an exception that escaped a pass, or ``what`` else it names."""
     op = failed_op(error)
@@ -140,6 +168,7 @@ def failure_of(error: BaseException, pass_name: str, reproducer: str, what: str 
         too_long=isinstance(error, TooLong),
         reproducer=reproducer,
         what=what,
+        raised_at="" if refused else _raised_at(error),
     )
     failure.op = op
     return failure

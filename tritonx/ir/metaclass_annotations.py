@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import sys
 from abc import ABCMeta
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in `tritonx`: its import is this module's
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec

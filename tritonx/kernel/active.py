@@ -21,28 +21,29 @@ class _Active(threading.local):
     semantic: Any = None
 
 
-_active = _Active()
+state = _Active()
+"""``semantic`` is this thread's active semantics, or None."""
 
 
 def current(name: str = "a builtin") -> Any:
     """The active semantics of this thread; ``OutsideKernelError`` where there is none."""
-    if _active.semantic is None:
+    if state.semantic is None:
         raise OutsideKernelError(
             f"{name}: Did you forget to add @jit ? (`_semantic` argument must be provided outside of JIT functions.)"
         )
-    return _active.semantic
+    return state.semantic
 
 
 def current_or_none() -> Any:
     """The active semantics of this thread, or None."""
-    return _active.semantic
+    return state.semantic
 
 
 @contextmanager
 def activate(semantic: object) -> Generator[None]:
     """Make ``semantic`` the active one for the block of code."""
-    before, _active.semantic = _active.semantic, semantic
+    before, state.semantic = state.semantic, semantic
     try:
         yield
     finally:
-        _active.semantic = before
+        state.semantic = before

@@ -12,11 +12,17 @@ import builtins
 import copy
 import hashlib
 import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from inspect import unwrap
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from functools import partial
+from inspect import Signature, unwrap
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
+
+from tritonx.kernel.identity import loose
+from tritonx.kernel.meaning import meaning
+from tritonx.kernel.value_parts import code_text, is_lasting
 
 _OWN_PACKAGE = __name__.split(".", 1)[0]
 
@@ -30,45 +36,93 @@ class _Held:
 _NO_HOLDER = _Held()
 
 
+class _Cell:
+    """A closure variable in the place of a scope: ``get("cell_contents")`` is what it is now."""
+
+    def __init__(self, cell: CellType) -> None:
+        self.get = cast("Callable[..., object]", partial(getattr, cell))
+        self.cell = cell
+
+    def __getitem__(self, name: str) -> object:
+        return self.cell.cell_contents
+
+
+_CONTENTS = "cell_contents"
+
+
+class Cells(dict[str, Any]):
+    """The closure variables of a function by name, as they are when it is made."""
+
+    def __init__(self, function: FunctionType) -> None:
+        super().__init__()
+        self.cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        for name, cell in self.cells.items():
+            try:
+                self[name] = cell.cell_contents
+            except ValueError:  # not assigned yet: a function that refers to itself or to a later name
+                continue
+
+    def place(self, name: str) -> dict[str, object]:
+        """Where a variable is looked up."""
+        return cast("dict[str, object]", _Cell(self.cells[name]))
+
+
 @dataclass(frozen=True, eq=False)
 class Global:
-    """A global that was read: ``scope[name]`` was the object ``seen``, of which ``value`` is a copy where a program may
-    change it in place (``mutable``). A constexpr is a ``holder`` whose value was ``held``; a program may put another
-    there."""
+    """A global that was read: ``scope[at]`` was the object ``seen``, of which ``value`` is a copy where a program may
+    change it in place (``mutable``), and ``means`` its identity. A constexpr is a ``holder`` whose value was ``held``;
+    a program may put another there."""
 
     name: str
     scope: dict[str, Any]
+    at: str
     seen: Any
     value: Any
     mutable: bool
+    means: Hashable
     holder: _Held = _NO_HOLDER
     held: object = None
 
     @staticmethod
     def read(name: str, scope: dict[str, Any], seen: object) -> Global:
         """``scope[name]``, which is ``seen`` now."""
-        mutable = _may_change(plain_value(seen))
+        held = plain_value(seen)
+        mutable, means = _may_change(held), loose(held)
+        place, at = (scope.place(name), _CONTENTS) if isinstance(scope, Cells) else (scope, name)
         if _is_constexpr(seen):
             kept = _copied(seen) if mutable else copy.copy(seen)
-            return Global(name, scope, seen, kept, mutable, cast("_Held", seen), plain_value(seen))
-        return Global(name, scope, seen, _copied(seen) if mutable else seen, mutable)
+            return Global(name, place, at, seen, kept, mutable, means, cast("_Held", seen), held)
+        return Global(name, place, at, seen, _copied(seen) if mutable else seen, mutable, means)
 
     def changed(self) -> bool:
         """Whether a launch now would compile something else. Identity answers almost always."""
-        current = self.scope.get(self.name)
+        current = self.scope.get(self.at)
         if current is self.seen and not self.mutable and self.holder.value is self.held:
             return False
-        return not same_value(current, self.value)
+        return loose(plain_value(current)) != self.means
+
+
+Name = tuple[Mapping[str, object], str, object]
+"""A scope, a name, and the function or class that it stood for there."""
+
+
+def rebound(names: Iterable[Name]) -> bool:
+    """Whether a name stands for something else now."""
+    try:
+        return any(scope[name] is not seen for scope, name, seen in names)
+    except (KeyError, ValueError):  # it stands for nothing
+        return True
 
 
 @dataclass(frozen=True)
 class Dependencies:
-    """``digest`` covers the functions reached and the values read; ``globals`` are those values, callees' included;
-    ``files`` are where the functions reached stand."""
+    """``digest`` covers the functions reached and the values read; ``globals`` are those values, callees' included, and
+    ``functions`` the names of functions; ``files`` are where the functions reached stand."""
 
     digest: str
     globals: tuple[Global, ...]
     files: frozenset[str]
+    functions: tuple[Name, ...] = ()
 
 
 class Dependent:
@@ -82,6 +136,7 @@ class Dependent:
 
     __globals__: dict[str, Any]
     __qualname__: str
+    signature: Signature
 
     @property
     def cache_key(self) -> str:
@@ -112,21 +167,22 @@ def plain_value(value: Any) -> Any:
 
 
 def same_value(a: object, b: object) -> bool:
-    """Equality of values and of types, through constexpr; values that cannot be compared are equal if identical."""
+    """Whether two values mean the same, through constexpr."""
     a, b = plain_value(a), plain_value(b)
-    if a is b:
-        return True
-    try:
-        return type(a) is type(b) and bool(a == b)
-    except Exception:  # a foreign __eq__ may raise anything, and then identity is all there is
-        return False
+    return a is b or loose(a) == loose(b)
 
 
 def _may_change(value: object) -> bool:
     """Whether a program may change ``value`` in place: a list or its like, alone or in tuples."""
     if isinstance(value, tuple):
         return any(map(_may_change, value))  # pyright: ignore[reportUnknownArgumentType]  # a user's tuple holds anything
-    return type(value) in (list, dict, set, bytearray)
+    kind = type(value)
+    if kind in (list, dict, set, bytearray):
+        return True
+    is_fixed = isinstance(value, type | Enum | Dependent | FunctionType | ModuleType) or hasattr(kind, "cache_key_part")
+    if is_fixed or is_lasting(kind.__module__) or getattr(getattr(kind, "__dataclass_params__", None), "frozen", False):
+        return False
+    return hasattr(value, "__dict__")
 
 
 def _copied(value: object) -> object:
@@ -171,6 +227,7 @@ class _Finder(ast.NodeVisitor):
         self.runs_in_python = runs_in_python
         self.digests: list[str] = []
         self.globals: dict[tuple[str, int], Global] = {}
+        self.functions: dict[tuple[str, int], Name] = {}
         self.files: set[str] = set()
         self.local: set[str] = set()
         self.in_default = False
@@ -183,6 +240,8 @@ class _Finder(ast.NodeVisitor):
         self.files |= function.files
         for found in function.dependencies.globals:
             self._record(found, function.__qualname__)
+        for found in function.dependencies.functions:
+            self.functions[found[1], id(found[0])] = found
 
     def _record(self, found: Global, inner: str | None = None) -> None:
         """``inner`` is the function that read it, where it is not this one."""
@@ -197,11 +256,27 @@ class _Finder(ast.NodeVisitor):
             )
         self.globals[key] = found
 
+    def stands_for(self, name: str, value: object) -> None:
+        """A name stands for what a launch does not look at again: the key says what it is."""
+        said = f"module {value.__name__}" if isinstance(value, ModuleType) else meaning(value)
+        self.digests.append(f"{name} is {said}")
+
     def reference(self, value: object, name: str, scope: dict[str, Any] | None) -> None:
+        before = len(self.globals)
+        self._reference(value, name, scope)
+        if scope is None or self.in_default or isinstance(value, ModuleType) or is_lasting(scope.get("__name__")):
+            return
+        if len(self.globals) == before and (name, id(scope)) not in self.globals:
+            place = scope.place(name) if isinstance(scope, Cells) else scope
+            self.functions[name, id(scope)] = place, name, value
+
+    def _reference(self, value: object, name: str, scope: dict[str, Any] | None) -> None:
         if isinstance(value, type):
+            self.stands_for(name, value)
             self.struct(value)
             return
         if value is None or isinstance(value, ModuleType | BuiltinFunctionType):
+            self.stands_for(name, value)
             return
         if isinstance(value, Dependent):
             self.merge(value)
@@ -211,8 +286,10 @@ class _Finder(ast.NodeVisitor):
             self.merge(inner)
             return
         if is_language_builtin(value) and not (_is_constexpr(value) or is_type(value) or isinstance(value, Enum)):
+            self.stands_for(name, value)
             return
         if is_foreign_function(value):
+            self.stands_for(name, value)
             if self.runs_in_python and not _is_of_python(value):
                 raise RuntimeError(
                     f"Unsupported function referenced: {value!r} in {self.own_name}. What it gives may change without "
@@ -223,7 +300,11 @@ class _Finder(ast.NodeVisitor):
             for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
                 if isinstance(element, Dependent):
                     self.merge(element)
-        if scope is not None and not self.in_default:  # Python takes defaults once, where the function is defined
+        if self.in_default:  # Python takes defaults once, where the function is defined
+            return
+        if scope is None:
+            self.stands_for(name, cast("object", value))
+        else:
             self._record(Global.read(name, scope, cast("object", value)))
 
     def struct(self, cls: type) -> None:
@@ -235,7 +316,7 @@ class _Finder(ast.NodeVisitor):
             if isinstance(method, Dependent):
                 self.merge(method)
             else:
-                self.digests.append(_code_text(unwrap(method).__code__))
+                self.digests.append(code_text(unwrap(method).__code__))
 
     def visit_Name(self, node: ast.Name) -> Any:
         if isinstance(node.ctx, ast.Store):
@@ -257,7 +338,8 @@ class _Finder(ast.NodeVisitor):
         value = getattr(owner, node.attr, None)
         if isinstance(owner, ModuleType):
             in_language = owner.__name__.split(".", 1)[0] == _OWN_PACKAGE
-            self.reference(value, node.attr, None if in_language else vars(owner))
+            is_looked_up = node.attr in vars(owner)  # a module's __getattr__ and properties give what is in no scope
+            self.reference(value, node.attr, vars(owner) if is_looked_up and not in_language else None)
         elif isinstance(owner, type):
             self.reference(value, node.attr, None)
         return value
@@ -304,17 +386,6 @@ class _Finder(ast.NodeVisitor):
     visit_ListComp = visit_GeneratorExp = visit_SetComp = _visit_elements_first
 
 
-def _code_text(code: CodeType) -> str:
-    """All that a plain Python function does, the functions inside it too, but not where it stands."""
-
-    def constant(value: object) -> str:
-        if isinstance(value, frozenset):  # in no order that another process would have
-            return str(sorted(map(constant, value)))  # pyright: ignore[reportUnknownArgumentType]  # a set of anything
-        return _code_text(value) if isinstance(value, CodeType) else repr(value)
-
-    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {[constant(c) for c in code.co_consts]}"
-
-
 def _is_constexpr(value: object) -> bool:
     return type(value).__name__ == "constexpr"
 
@@ -322,7 +393,7 @@ def _is_constexpr(value: object) -> bool:
 def _describe(found: Global) -> str:
     value = plain_value(found.value)
     kind = "constexpr " if _is_constexpr(found.value) else ""  # what a kernel may read, and what it may not
-    return f"{kind}{found.name}={value!r}" if not callable(value) else f"{kind}{found.name}={type(value).__name__}"
+    return f"{kind}{found.name}={meaning(value)}"
 
 
 def find_dependencies(function: Dependent) -> Dependencies:
@@ -337,5 +408,7 @@ def find_dependencies(function: Dependent) -> Dependencies:
     finally:
         function.finding = False
     values = tuple(finder.globals[key] for key in sorted(finder.globals, key=lambda k: k[0]))
-    parts = [*finder.digests, *sorted(_describe(v) for v in values)]
-    return Dependencies(hashlib.sha256("\n".join(parts).encode()).hexdigest(), values, frozenset(finder.files))
+    defaults = meaning([parameter.default for parameter in function.signature.parameters.values()])
+    parts = [*finder.digests, defaults, *sorted(_describe(v) for v in values)]
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return Dependencies(digest, values, frozenset(finder.files), tuple(finder.functions.values()))

@@ -11,6 +11,10 @@ Grid: TypeAlias = Callable[[dict[str, Any]], Any] | Sequence[Any] | SupportsInde
 """One to three extents, or what gives them for the arguments of a launch by name."""
 
 
+Keywords: TypeAlias = dict[str, Any]
+"""Arguments by name."""
+
+
 class KernelInterface(Generic[T]):
     """What can be launched with ``kernel[grid](...)``: kernels, autotuners, heuristics, and wrappers of libraries.
 
@@ -33,9 +37,21 @@ class KernelInterface(Generic[T]):
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)  # pyright: ignore  # what `run` takes is the subclass's to say
 
+    def launch_with(self, grid: Grid, args: tuple[object, ...], keywords: Keywords) -> object:
+        """``run(*args, grid=grid, warmup=False, **keywords)``; may change ``keywords``. What wraps a kernel hands one
+        dictionary on to the next by it, where nobody put a ``run`` of another in place (`runs_as`)."""
+        return self.run(*args, grid=grid, warmup=False, **keywords)  # pyright: ignore  # what `run` takes is the subclass's to say
+
     def __getitem__(self, grid: Grid) -> Callable[..., Any]:
         """The launch of this kernel over ``grid``: one to three extents, or a function of the bound arguments."""
-        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)  # pyright: ignore  # what `run` takes is the subclass's to say
+        launch = self.launch_with
+        return lambda *args, **kwargs: launch(grid, args, kwargs)
+
+
+def runs_as(kind: type[object], kernel: object) -> bool:
+    """Whether it is of that kind, and no one has put a ``run`` of its own in place."""
+    run = getattr(type(kernel), "run", None)
+    return isinstance(kernel, kind) and run is getattr(kind, "run", None) and "run" not in vars(kernel)
 
 
 class MockTensor:

@@ -46,7 +46,9 @@ def _normalised(text: str) -> str:
     text = text.strip().strip("'\"").strip()
     if text.startswith("const "):
         inner = _normalised(text.removeprefix("const "))
-        return f"*k{inner[1:]}" if inner.startswith("*") else text
+        if not inner.startswith("*"):
+            raise TypeError(f"annotation {text!r}: only what a pointer points to is const, as in 'const *fp32'")
+        return f"*k{inner[1:]}"
     if text.endswith("*"):
         return "*" + _normalised(text[:-1])
     if text.startswith("*"):

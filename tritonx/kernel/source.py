@@ -12,11 +12,12 @@ import inspect
 import re
 import textwrap
 import threading
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, SupportsIndex
 from weakref import WeakSet
 
-from tritonx.kernel.dependencies import Dependencies, Dependent, Global, find_dependencies
+from tritonx.kernel.dependencies import Cells, Dependencies, Dependent, Global, find_dependencies, rebound
+from tritonx.kernel.pickling import Named
 from tritonx.kernel.syntax import parse
 
 _DEF = re.compile(r"^def\s+\w+\s*[\[(]", re.MULTILINE)
@@ -38,6 +39,9 @@ def _no_source(fn: Callable[..., Any]) -> str:
     )
 
 
+_OF_ONE_PROCESS = ("_hash_lock", "_dependencies", "_files", "_tree", "__globals__", "used_by")
+
+
 class User(Protocol):
     """Who keeps code of a function."""
 
@@ -45,7 +49,7 @@ class User(Protocol):
         """The function's text is another now."""
 
 
-class JITCallable(Dependent):
+class JITCallable(Named, Dependent):
     """A Python function together with its source; the base of what a kernel may call.
 
     ``fn`` is the function, ``raw_src`` its lines as they stand in the file with decorators, ``starting_line_number``
@@ -157,21 +161,21 @@ class JITCallable(Dependent):
 
     def enclosing_names(self) -> dict[str, Any]:
         """The closure variables of the function: name → value."""
-        closure = self.fn.__closure__ or ()
-        names: dict[str, Any] = {}
-        for name, cell in zip(self.fn.__code__.co_freevars, closure, strict=True):
-            try:
-                names[name] = cell.cell_contents
-            except ValueError:  # not assigned yet: a function that refers to itself or to a later name
-                continue
-        return names
+        return Cells(self.fn)
 
     def get_capture_scope(self) -> dict[str, Any]:
         """Every name that the function can see from outside itself."""
         return {**self.__globals__, **self.enclosing_names()}
 
+    def _look_again(self) -> None:
+        """Forget what was found where a name stands for another function now."""
+        found = self._dependencies
+        if found is not None and rebound(found.functions):
+            self._hash = self._dependencies = self._files = None
+
     @property
     def dependencies(self) -> Dependencies:
+        self._look_again()
         if self._dependencies is None:
             with self._hash_lock:
                 if self._dependencies is None:
@@ -190,14 +194,26 @@ class JITCallable(Dependent):
         """Only None: torch clears what cannot be pickled before it pickles a kernel."""
         self._dependencies = None
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[object, ...] | str:
+        """By name; as a digest without a function where a library took that away before it pickles a kernel."""
+        return object.__reduce_ex__(self, protocol) if self.fn is None else super().__reduce_ex__(protocol)
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what a process cannot hand to another; the digest is computed before."""
         state = dict(self.__dict__)
         if self.fn is not None:
             state |= {"_hash": self.cache_key, "_files": self.files}
-        return {**state, **dict.fromkeys(("_hash_lock", "_dependencies", "_tree", "fn", "__globals__", "used_by"))}
+        return {**state, **dict.fromkeys({*_OF_ONE_PROCESS, "fn", "_stand_in"} - {"_files"})}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def _lasting(self) -> dict[str, object]:
+        self._read_source()
+        return {**super()._lasting(), **dict.fromkeys((*_OF_ONE_PROCESS, "_hash"))}
+
+    def _made_again(self, state: Mapping[str, object]) -> None:
+        self.__setstate__(state)
+        self.__globals__ = self.fn.__globals__
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
         self.__dict__.update(state)
         self._hash_lock = threading.RLock()
         self.used_by = WeakSet()
@@ -209,6 +225,7 @@ class JITCallable(Dependent):
     @property
     def cache_key(self) -> str:
         """Digest of the source, of everything it calls, of the globals it reads, and of where it stands."""
+        self._look_again()
         if self._hash is None:
             found = self.dependencies
             text = "\n".join((self.src, str(self.starting_line_number), str(self.noinline), found.digest))

@@ -33,6 +33,9 @@ def builtin(fn: F) -> F:
     >>> compiled = kernel.warmup(np.zeros(1, np.float32), np.zeros(1), grid=(1,))
     """
 
+    if not callable(fn):
+        raise TypeError(f"@builtin expects a function, got {fn!r}")
+
     @wraps(fn)
     def wrapper(*args: object, **kwargs: object) -> Any:
         if kwargs.get("_semantic") is None:

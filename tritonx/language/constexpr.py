@@ -10,6 +10,8 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
+from tritonx.kernel.identity import loose
+from tritonx.kernel.meaning import meaning
 from tritonx.language.base import base_type, base_value
 
 if TYPE_CHECKING:
@@ -32,10 +34,10 @@ class constexpr_type(base_type):
         self.value: Any = unwrap(value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, constexpr_type) and self.value == other.value
+        return isinstance(other, constexpr_type) and loose(_plain(self.value)) == loose(_plain(other.value))
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash(loose(_plain(self.value)))
 
     def __repr__(self) -> str:
         return f"constexpr_type[{self.value}]"
@@ -47,11 +49,18 @@ class constexpr_type(base_type):
         return constexpr(self.value)
 
     def mangle(self) -> str:
-        return repr(self)
+        return f"constexpr_type[{self.value!r}]"
 
     @property
     def cache_key_part(self) -> str:
-        return repr(self)
+        return f"constexpr_type[{meaning(self.value)}]"
+
+
+def _plain(value: Any) -> Any:
+    """A tuple of the language, whose elements are constexprs, as Python's: an argument is one, a literal the other."""
+    if type(value).__name__ == "tuple" and getattr(getattr(value, "type", None), "fields", None) is None:
+        return tuple([_plain(unwrap(element)) for element in value])
+    return value
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tritonx.kernel import active
+from tritonx.kernel.active import state as _active
 from tritonx.kernel.source import JITCallable
 from tritonx.language.constexpr import constexpr, unwrap
 
@@ -31,7 +31,7 @@ class ConstexprFunction(JITCallable):
         return self if instance is None else BoundConstexprFunction(instance, self)
 
     def __call__(self, *args: Any, _semantic: Semantics | None = None, **kwargs: Any) -> Any:
-        if _semantic is None and active.current_or_none() is None:
+        if _semantic is None and _active.semantic is None:
             return self.fn(*args, **kwargs)
         result = self.fn(*(unwrap(a) for a in args), **{k: unwrap(v) for k, v in kwargs.items()})
         return result if result is None or isinstance(result, constexpr) else constexpr(result)

@@ -83,7 +83,7 @@ from tritonx.language.values import (
     tuple,
     tuple_type,
 )
-from tritonx.runtime.dtype_names import get_primitive_bitwidth
+from tritonx.runtime.devices.dtype_names import get_primitive_bitwidth
 from tritonx.runtime.refusals import refusing
 
 if TYPE_CHECKING:

@@ -254,11 +254,17 @@ class dtype(base_type):
             return KIND.INTEGRAL
         raise TypeError(f"{self} is neither an integer nor a floating-point type")
 
+    def _check_integer(self) -> None:
+        if not self.is_int():
+            raise TypeError(f"{self} is no integer type, and has no least and greatest integer")
+
     def get_int_max_value(self) -> int:
+        self._check_integer()
         bits = self.int_bitwidth
         return (1 << (bits - 1)) - 1 if self.is_int_signed() else (1 << bits) - 1
 
     def get_int_min_value(self) -> int:
+        self._check_integer()
         return -(1 << (self.int_bitwidth - 1)) if self.is_int_signed() else 0
 
 

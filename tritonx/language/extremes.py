@@ -47,6 +47,8 @@ def _extremum(
     only = unwrap(args[0]) if len(args) == 1 else None
     values: list[object] = list(only if isinstance(only, language_tuple | tuple | list) else args)  # pyright: ignore[reportUnknownArgumentType]  # a tuple of anything
     if not any(isinstance(value, base_value) and not isinstance(value, constexpr) for value in values):
+        if propagate_nan is not _NOT_GIVEN:
+            raise TypeError(f"propagate_nan is not supported on builtin {python.__name__} of compile-time values")
         return constexpr(python(_comparable([unwrap(value) for value in values])))
     if len(values) < 2:
         raise TypeError("min/max must be called with at least two arguments")

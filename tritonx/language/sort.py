@@ -3,6 +3,9 @@
 The last axis, of 2^n elements, is seen as n axes of two. Element and partner along one of these axes change places by
 exclusive or: ``x ^ xor_sum(x, axis)`` is the partner of each element, because the sum of two is ``x ^ partner``. It
 works on bits, so values are viewed as integers of their width.
+
+What is sorted are integers in the order of the values (``_as_keys``), a pair of which is its minimum and its maximum:
+one instruction for each where a thread knows which one it keeps.
 """
 
 # Parameters of kernels have no Python types, and constexpr defaults are not those of their annotations.
@@ -78,31 +81,32 @@ def _partner(bits, axis: core.constexpr):
 
 
 @jit
-def _compare_and_swap(x, descending, axis: core.constexpr):
-    """Order the pairs along ``axis``: ascending where ``descending`` is 0, descending where it is 1."""
-    bits = x.to(_bits_dtype(x.dtype), bitcast=True)
-    other_bits = _partner(bits, axis)
-    other = other_bits.to(x.dtype, bitcast=True)
-    keeps_larger = (descending ^ _indicator(len(x.shape), axis)) != 0
-    # Both sides decide alike, also for NaN and for zeros of different sign: no element is lost or doubled.
-    swap = core.where(keeps_larger, x < other, x > other)
-    return core.where(swap, other_bits, bits).to(x.dtype, bitcast=True)
+def _compare_and_swap(keys, descending, axis: core.constexpr):
+    """Order the pairs of integers along ``axis``: ascending where ``descending`` is 0, descending where it is 1."""
+    bits = keys.to(_bits_dtype(keys.dtype), bitcast=True)
+    other = _partner(bits, axis).to(keys.dtype, bitcast=True)
+    keeps_larger = (descending ^ _indicator(len(keys.shape), axis)) != 0
+    # Equal integers are the same, so that no element is lost or doubled whatever becomes of a pair of them.
+    if keys.dtype.primitive_bitwidth > 32:  # processors have no minimum of these: it is a comparison and a choice
+        return core.where((keys > other) != keeps_larger, other, keys)
+    else:
+        return core.where(keeps_larger, core.maximum(keys, other), core.minimum(keys, other))
 
 
 @jit
-def _bitonic_merge(x, stage: core.constexpr, order: core.constexpr, first: core.constexpr):
-    """Merge bitonic runs of 2^``stage`` elements of the cube whose axes begin at ``first``.
+def _bitonic_merge(keys, stage: core.constexpr, order: core.constexpr):
+    """Merge bitonic runs of 2^``stage`` integers along the last axes of a cube.
 
     ``order``: 0 ascending, 1 descending, 2 alternating from run to run, ready for the next stage.
     """
-    rank: core.constexpr = len(x.shape)
+    rank: core.constexpr = len(keys.shape)
     if order == 2:
         descending = _indicator(rank, rank - 1 - stage)
     else:
         descending = order
     for i in core.static_range(stage):
-        x = _compare_and_swap(x, descending, rank - stage + i)
-    return x
+        keys = _compare_and_swap(keys, descending, rank - stage + i)
+    return keys
 
 
 @constexpr_function
@@ -189,28 +193,32 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
     stages: core.constexpr = standard._log2(x.shape[axis])
     kept: core.constexpr = stages if k is None else standard._log2(k)
     order: core.constexpr = 1 if descending else 0
-    cube = core.reshape(x, _cube_shape(x.shape, axis))
+    keys = _as_keys(x)
+    narrow: core.constexpr = keys.dtype
+    cube = core.reshape(keys, _cube_shape(x.shape, axis))
     for stage in core.static_range(1, kept + 1):
-        cube = _bitonic_merge(cube, stage, 2 if stage < stages else order, axis)
+        cube = _bitonic_merge(cube, stage, 2 if stage < stages else order)
     for stage in core.static_range(kept + 1, stages + 1):
         # Two neighbouring runs, one sorted up and one down: the better one of each pair, which is a bitonic run again.
-        # Narrow types become those that `max` and `min` compute in, as in Triton.
         if descending:
-            cube = standard.max(cube, len(cube.shape) - 1 - kept)
+            cube = standard.max(cube, len(cube.shape) - 1 - kept).to(narrow)
         else:
-            cube = standard.min(cube, len(cube.shape) - 1 - kept)
-        cube = _bitonic_merge(cube, kept, 2 if stage < stages else order, axis)
+            cube = standard.min(cube, len(cube.shape) - 1 - kept).to(narrow)
+        cube = _bitonic_merge(cube, kept, 2 if stage < stages else order)
     if k is None:
-        return core.reshape(cube, x.shape)
+        return _from_keys(core.reshape(cube, x.shape), x.dtype)
+    result = _from_keys(core.reshape(cube, x.shape[:-1] + (k,)), x.dtype)  # noqa: RUF005  # a kernel has no starred tuples
+    if kept == stages:
+        return result
     else:
-        return core.reshape(cube, x.shape[:-1] + (k,))  # noqa: RUF005  # a kernel has no starred tuples
+        return result.to(standard._pick_extremum_dtype(x.dtype))  # in which `max` and `min` compute, as in Triton
 
 
 @tensor_method
 @jit
 def sort(x: core.tensor, dim: core.constexpr = None, descending: core.constexpr = ASCENDING) -> core.tensor:
     """The last axis of a block of numbers sorted, from the largest down where ``descending``; shape and dtype stay.
-    NaNs end up anywhere. Raises ValueError for a ``dim`` that is not the last axis.
+    Zeros go by their signs; NaNs are at the ends, by theirs. Raises ValueError for a ``dim`` that is not the last axis.
 
     >>> tl.sort(tl.arange(0, 8) * 3 % 8)
     [0, 1, 2, 3, 4, 5, 6, 7]
@@ -249,9 +257,9 @@ def bitonic_merge(x: core.tensor, dim: core.constexpr = None, descending: core.c
     if not _is_cube(*x.shape):
         return _sort_padded(x, None, dim, descending)
     stages: core.constexpr = standard._log2(x.shape[axis])
-    cube = core.reshape(x, _cube_shape(x.shape, axis))
-    cube = _bitonic_merge(cube, stages, 1 if descending else 0, axis)
-    return core.reshape(cube, x.shape)
+    cube = core.reshape(_as_keys(x), _cube_shape(x.shape, axis))
+    cube = _bitonic_merge(cube, stages, 1 if descending else 0)
+    return _from_keys(core.reshape(cube, x.shape), x.dtype)
 
 
 @tensor_method

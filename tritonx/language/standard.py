@@ -32,11 +32,6 @@ def _log2(i: Any) -> int:
 
 
 @constexpr_function
-def _is_power_of_two(i: object) -> bool:
-    return i > 0 and i & (i - 1) == 0
-
-
-@constexpr_function
 def _pick_sum_dtype(in_dtype: Any, dtype: Any) -> Any:
     """The dtype a sum accumulates in: ``dtype`` if given; 32 bits for narrower integers; None for the input's own."""
     if dtype is not None:

@@ -15,7 +15,7 @@ from tritonx.kernel import active
 from tritonx.language.builtin import TRITON_BUILTIN
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.constexpr_function import constexpr_function as constexpr_function
-from tritonx.runtime.targets import in_family
+from tritonx.runtime.compiling.targets import in_family
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

@@ -6,7 +6,7 @@ from tritonx.language import dtypes
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import dtype
-from tritonx.runtime.dtype_names import TYPE_NAMES
+from tritonx.runtime.devices.dtype_names import TYPE_NAMES
 
 _NUMBERS = (
     *(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64),

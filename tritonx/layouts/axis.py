@@ -32,10 +32,6 @@ class AxisBits:
     def warp_mask(self) -> int:
         return sum(1 << bit for bit, _ in self.warps)
 
-    @property
-    def register_mask(self) -> int:
-        return sum(1 << bit for bit, _ in self.registers)
-
 
 @lru_cache(maxsize=1024)
 def axis_bits(layout: LinearLayout, axis: int) -> AxisBits | None:

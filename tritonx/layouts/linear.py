@@ -139,14 +139,6 @@ class LinearLayout:
         """`in_dim` → `out_dim`, everything ↦ 0: `size` copies."""
         return LinearLayout([(in_dim, [0] * log2(size))], [(out_dim, log2(out_size))])
 
-    @staticmethod
-    def identity_on(in_dim: str, out_sizes: Iterable[tuple[str, int]]) -> LinearLayout:
-        """`in_dim` counts through the output dims, the first fastest."""
-        result = LinearLayout.empty()
-        for dim, size in out_sizes:
-            result = result * LinearLayout.identity(size, in_dim, dim)
-        return result
-
     # --- shape
     # --------------------------------------------------------------------------------------------------------
 
@@ -281,10 +273,6 @@ class LinearLayout:
     def rename_outs(self, names: Mapping[str, str]) -> LinearLayout:
         """Output dims renamed in place."""
         return LinearLayout(self.ins, [(names.get(dim, dim), bits) for dim, bits in self.outs])
-
-    def rename_ins(self, names: Mapping[str, str]) -> LinearLayout:
-        """Input dims renamed in place."""
-        return LinearLayout([(names.get(dim, dim), bases) for dim, bases in self.ins], self.outs)
 
     def reshape_ins(self, sizes: Sequence[tuple[str, int]]) -> LinearLayout:
         """All input bits in dim order, cut again into dims of these sizes."""

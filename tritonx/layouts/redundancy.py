@@ -19,11 +19,6 @@ class Redundancy:
     warps: int
     blocks: int
 
-    @property
-    def any_thread(self) -> bool:
-        """Whether some threads hold only copies, so that a predicate is needed."""
-        return bool(self.lanes | self.warps | self.blocks)
-
 
 @lru_cache(maxsize=4096)
 def redundancy(layout: LinearLayout) -> Redundancy:

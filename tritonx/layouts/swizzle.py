@@ -16,23 +16,47 @@ largest there can be.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
-from tritonx.layouts.access import BANK_BITS, BANKS, VECTOR_BITS
+from tritonx.layouts.access import BANK_BITS, BANKS, VECTOR_BITS, placement, shared_access
 from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.gf2 import echelon, independent, intersection
 from tritonx.layouts.linear import LinearLayout
 
+WORTH = 0.75
+"""Of what a warp issues, and the memory serves, with the vectors that both sides have: what is left with those of one
+side. Both sides' are mostly nicer for what stands around: words stay whole, and matrix instructions are possible."""
 
+
+@lru_cache(maxsize=4096)
 def conversion_memory(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
     """offset → index of the tensor: where each element lies between a writer of layout `source` and a reader of
     `target`.
 
     Both map (register, lane, warp) to the same indices and span them. The highest offset bits are, where possible,
     directions that are registers on both sides, so that a conversion may be done in parts that reuse the same memory.
+    Where no vector serves both sides, one that only one side has is taken if that saves much (`WORTH`): what a thread
+    reads of a tile that others read as well is mostly many times what it has written.
     """
     vector = _vector_directions(source, target, bits)
-    width = bits << len(vector)
-    return arrange(source, target, bits, vector, *(phase_directions(side, width) for side in (source, target)))
+    phases = [phase_directions(side, bits << len(vector)) for side in (source, target)]
+    best = arrange(source, target, bits, vector, *phases)
+    least = WORTH * _issued(best, source, target, bits)
+    for number, side in enumerate((source, target)):
+        longer = _filled(vector, side.columns(REGISTER), bits, VECTOR_BITS)
+        if len(longer) == len(vector):
+            continue
+        own = phase_directions(side, bits << len(longer))
+        found = arrange(source, target, bits, longer, *(own if n == number else phases[n] for n in (0, 1)))
+        if (issued := _issued(found, source, target, bits)) < least:
+            best, least = found, issued
+    return best
+
+
+def _issued(memory: LinearLayout, source: LinearLayout, target: LinearLayout, bits: int) -> int:
+    """What a warp issues and what the memory serves, in instructions and cycles, of both sides together."""
+    sides = (shared_access(placement(layout, memory), bits) for layout in (source, target))
+    return sum(len(side.accesses) * (1 + side.wavefronts) for side in sides)
 
 
 def arrange(
@@ -82,14 +106,15 @@ def _vector_directions(source: LinearLayout, target: LinearLayout, bits: int) ->
     # Common bases themselves first (no renaming of registers needed), then other common directions.
     shared = [direction for direction in own if direction and direction in others]
     common = independent((*shared, *intersection(own, others)))[: _log2(max(1, VECTOR_BITS // bits))]
-    filled = list(common)
-    span = echelon(common)
-    for registers in (own, others):
-        for direction in registers:
-            if bits << len(filled) >= BANK_BITS:
-                return tuple(filled)
-            if span.insert(direction, 0):
-                filled.append(direction)
+    return _filled(_filled(common, own, bits, BANK_BITS), others, bits, BANK_BITS)
+
+
+def _filled(vector: Sequence[int], registers: Sequence[int], bits: int, most: int) -> tuple[int, ...]:
+    """With directions of one side's registers, until a vector has so many bits."""
+    filled, span = list(vector), echelon(vector)
+    for direction in registers:
+        if bits << len(filled) < most and span.insert(direction, 0):
+            filled.append(direction)
     return tuple(filled)
 
 

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from tritonx.runtime import autotuner as autotuner
     from tritonx.runtime import build as build
     from tritonx.runtime import cache as cache
-    from tritonx.runtime import compiler as compiler
     from tritonx.runtime import errors as errors
     from tritonx.runtime import interpreter as interpreter
     from tritonx.runtime import jit as jit
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from tritonx.runtime.jit import JITFunction as JITFunction
     from tritonx.runtime.jit import KernelInterface as KernelInterface
     from tritonx.runtime.jit import MockTensor as MockTensor
-    from tritonx.runtime.remote_cache import RedisRemoteCacheBackend as RedisRemoteCacheBackend
-    from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
-    from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
+    from tritonx.runtime.launch.tensor_wrapper import TensorWrapper as TensorWrapper
+    from tritonx.runtime.launch.tensor_wrapper import reinterpret as reinterpret
+    from tritonx.runtime.store.remote_cache import RedisRemoteCacheBackend as RedisRemoteCacheBackend
 
 _HOME = {
     "Autotuner": "autotuner",
@@ -42,8 +41,8 @@ _HOME = {
     "JITFunction": "jit",
     "KernelInterface": "jit",
     "MockTensor": "jit",
-    "TensorWrapper": "tensor_wrapper",
-    "reinterpret": "tensor_wrapper",
+    "TensorWrapper": "launch.tensor_wrapper",
+    "reinterpret": "launch.tensor_wrapper",
     "driver": "driver",
     "RedisRemoteCacheBackend": "cache",
     "RemoteCacheBackend": "cache",
@@ -61,7 +60,6 @@ def _loaded(name: str) -> Any:
         "_allocation",
         "autotuner",
         "cache",
-        "compiler",
         "errors",
         "jit",
         "knobs",

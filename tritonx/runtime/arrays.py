@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonx.runtime import driver
-from tritonx.runtime.device_array import DeviceArray as DeviceArray
-from tritonx.runtime.device_array import allocate
+from tritonx.runtime.devices.device_array import DeviceArray as DeviceArray
+from tritonx.runtime.devices.device_array import allocate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike

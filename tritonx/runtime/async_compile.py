@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tritonx.backends.api import Options, Target
 
 if TYPE_CHECKING:
-    from tritonx.runtime.compiled_kernel import CompiledKernel
-    from tritonx.runtime.sources import ASTSource
+    from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
+    from tritonx.runtime.compiling.sources import ASTSource
 
 
 class CompileMode(Protocol):
@@ -42,7 +42,7 @@ class CompileRequest:
     options: Options
 
     def __call__(self) -> CompiledKernel:
-        from tritonx.runtime.compiler import compile
+        from tritonx.runtime.compiling.compiler import compile
 
         return compile(self.source, target=self.target, options=self.options)
 

@@ -10,23 +10,29 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from tritonx.kernel.interface import KernelInterface
+from tritonx.kernel.identity import plainly
+from tritonx.kernel.interface import Grid, KernelInterface, Keywords, runs_as
+from tritonx.kernel.meaning import meaning
+from tritonx.kernel.pickling import Named
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import get_cache_manager as get_cache_manager
 from tritonx.runtime.cache import triton_key as triton_key
-from tritonx.runtime.computed_arguments import Heuristics, heuristics
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.compiling.keys import compiler_key, environment_key
+from tritonx.runtime.compiling.keys import get_cache_invalidating_env_vars as get_cache_invalidating_env_vars
 from tritonx.runtime.config import Config
-from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
-from tritonx.runtime.jit_function import JITFunction
-from tritonx.runtime.keys import compiler_key, environment_key
-from tritonx.runtime.keys import get_cache_invalidating_env_vars as get_cache_invalidating_env_vars
+from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError, TritonError
+from tritonx.runtime.launch.computed_arguments import Heuristics, heuristics
+from tritonx.runtime.tracebacks import without_frames
 from tritonx.runtime.tuning.held_arrays import copy_of, restore, set_zero
 from tritonx.runtime.tuning.pruning import Pruning
 from tritonx.runtime.tuning.race import FAILED, QUANTILES, Rules
 from tritonx.runtime.tuning.refusals import is_impossible
 from tritonx.runtime.tuning.stored_timings import StoredTimings
+from tritonx.runtime.tuning.tuning_key import tuning_key
 
 if TYPE_CHECKING:
     from tritonx.runtime.tuning.launches import TunedLaunches
@@ -45,13 +51,7 @@ __all__ = [
 ]
 
 
-def _runs_as(kind: type[object], kernel: object) -> bool:
-    """Whether it is of that kind, and no one has put a ``run`` of its own in place."""
-    run = getattr(type(kernel), "run", None)
-    return isinstance(kernel, kind) and run is getattr(kind, "run", None) and "run" not in vars(kernel)
-
-
-class Autotuner(KernelInterface[Any]):
+class Autotuner(Named, KernelInterface[Any]):
     """A kernel with configurations.
 
     ``cache``: key → the best Config; ``best_config``: the last one used; ``bench_time``: seconds that the last search
@@ -87,13 +87,12 @@ class Autotuner(KernelInterface[Any]):
         self.keys = list(key)
         self.arg_names = list(arg_names)
         self.cache: dict[tuple[object, ...], Config] = {}
-        self.nargs: dict[str, Any] | None = None
         self.best_config: Config | None = None
         self.bench_time: float | None = None
         self.configs_timings: dict[Config, list[float]] | None = None
         self._searched: tuple[object, ...] = ()
         self._proposes = propose
-        self._elsewhere: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None
+        self._remote: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None
         self._report: tuple[tuple[object, ...], tuple[Tried, ...]] | None = None
         self.cache_results = cache_results or knobs.autotuning.cache
         self.reset_to_zero = list(reset_to_zero or ())
@@ -129,6 +128,30 @@ class Autotuner(KernelInterface[Any]):
             unknown = [name for name in names if name not in self.arg_names]
             if unknown:
                 raise ValueError(f"{what} names {', '.join(unknown)}, which {self.__name__} does not have")
+
+    def _lasting(self) -> dict[str, object]:
+        """Without what one launch is in the middle of, and without hooks that are its own."""
+        state = super()._lasting()
+        state |= {"_args": None, "_nargs": None, "restore_copies": {}, "_remote": None, "cache": dict(self.cache)}
+        own = [n for n in ("pre_hook", "post_hook") if getattr(state[n], "__self__", None) is self]
+        return {name: value for name, value in state.items() if name not in own}
+
+    def _made_again(self, state: Mapping[str, object]) -> None:
+        super()._made_again({"pre_hook": self._default_pre_hook, "post_hook": self._default_post_hook, **state})
+
+    _args: tuple[object, ...] | None = None
+    _nargs: Keywords | None = None
+
+    @property
+    def nargs(self) -> Keywords | None:
+        """While it launches, the arguments given by position, by name; None else. May be set."""
+        if self._nargs is None and self._args is not None:
+            self._nargs = dict(zip(self.arg_names, self._args, strict=False))
+        return self._nargs
+
+    @nargs.setter
+    def nargs(self, value: Keywords | None) -> None:
+        self._args, self._nargs = None, value
 
     # Hooks around a run --------------------------------------------------------------------------------------------
 
@@ -214,9 +237,9 @@ class Autotuner(KernelInterface[Any]):
         if not knobs.autotuning.hints or type(self)._bench is not Autotuner._bench:
             return False
         kernel = self.fn
-        while _runs_as(Heuristics, kernel):
+        while runs_as(Heuristics, kernel):
             kernel = kernel.fn
-        return _runs_as(JITFunction, kernel)
+        return runs_as(JITFunction, kernel)
 
     def _tried(
         self, configs: Sequence[Config], args: tuple[object, ...], kwargs: dict[str, object]
@@ -225,7 +248,7 @@ class Autotuner(KernelInterface[Any]):
             return self._measured(configs, configs, args, kwargs)
         from tritonx.runtime.tuning.hints import planned
 
-        plan = planned(self.__name__, self._launches(args, kwargs, 0).heard, configs)
+        plan = planned(self.__name__, self._launches(args, kwargs, 0).dry_runs, configs)
         return plan.tried(lambda some: self._measured(some, configs, args, kwargs))
 
     def _measured(
@@ -244,11 +267,11 @@ class Autotuner(KernelInterface[Any]):
             rules = Rules() if self.num_reps is None else Rules(budget=float(self.num_reps))
             progress = Progress(self.__name__, len(configs))
             found = self._records(configs)
-            if self._elsewhere is None:
+            if self._remote is None:
                 return search(launches, configs, rules, found, progress)
-            from tritonx.runtime.tuning.apart import search_apart
+            from tritonx.runtime.tuning.across_devices import search_across_devices
 
-            return search_apart(self._elsewhere(launches, listed), configs, rules, found, progress)
+            return search_across_devices(self._remote(launches, listed), configs, rules, found, progress)
         records = self._records(configs)
         ready = compiled_in_order(launches, configs, records)
         times = {config: benched(lambda c: self._bench(*args, config=c, **kwargs), config, records) for config in ready}
@@ -276,21 +299,21 @@ class Autotuner(KernelInterface[Any]):
         grid: object,
         args: tuple[object, ...],
         kwargs: Mapping[str, object],
-        elsewhere: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None,
+        remote: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None,
     ) -> Report | None:
-        """Search for the key of this launch, or take what the disk has; what was tried. ``elsewhere`` gives those who
+        """Search for the key of this launch, or take what the disk has; what was tried. ``remote`` gives those who
         measure, in the place of this process."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         options = {**kwargs, "grid": grid, "warmup": False}
-        key = self._key(options)
-        self._elsewhere = elsewhere
+        key = tuning_key(self.keys, self.arg_names, args, options)
+        self._remote = remote
         try:
             if self._search(key, args, options):
                 from tritonx.runtime.tuning.search import as_tried
 
                 self._report, self.bench_time = (key, as_tried(self.configs_timings or {})), 0.0
         finally:
-            self._elsewhere, self.nargs = None, None
+            self._remote, self.nargs = None, None
         self.best_config = self.cache[key]
         return self.report
 
@@ -316,7 +339,7 @@ class Autotuner(KernelInterface[Any]):
         """What decides times, beside the configuration."""
         active = driver.get_active()
         where = (active.backend.name, active.backend.version_key(), str(active.get_current_target()))
-        return (compiler_key(), environment_key(), self._kernel().cache_key, *where, str(tuning_key))
+        return (compiler_key(), environment_key(), self._kernel().cache_key, *where, meaning(plainly(tuning_key)))
 
     def _kernel(self) -> Any:
         """The kernel below heuristics and wrappers."""
@@ -333,8 +356,8 @@ class Autotuner(KernelInterface[Any]):
         if not tuning_key or any(config.pre_hook is not None for config in configs):
             bench_fn()  # a hook may depend on anything, so its timings belong to this process
             return False
-        parts = (*self._decisive(tuning_key), f"hints {knobs.autotuning.hints}", *map(str, configs))
-        stored = StoredTimings(self.__name__, parts)
+        parts = (*self._decisive(tuning_key), f"hints {knobs.autotuning.hints}")
+        stored = StoredTimings(self.__name__, parts, configs)
         timings = stored.read()
         if timings is not None:
             self.cache[tuning_key] = min(timings, key=lambda c: timings[c])
@@ -343,12 +366,6 @@ class Autotuner(KernelInterface[Any]):
         bench_fn()
         stored.write(tuning_key, self.configs_timings or {})
         return False
-
-    def _key(self, kwargs: Mapping[str, object]) -> tuple[object, ...]:
-        every = {**(self.nargs or {}), **kwargs}
-        present = {k: v for k, v in every.items() if k in self.arg_names}
-        key = [present[name] for name in self.keys if name in present]
-        return (*key, *(str(dtype) for v in present.values() if (dtype := getattr(v, "dtype", _NONE)) is not _NONE))
 
     def _search(self, key: tuple[object, ...], args: tuple[object, ...], kwargs: dict[str, Any]) -> bool:
         """Fill ``cache[key]``; whether the timings came from the disk."""
@@ -377,27 +394,68 @@ class Autotuner(KernelInterface[Any]):
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the best configuration for these arguments, searching for it the first time."""
-        self.nargs = dict(zip(self.arg_names, args, strict=False))
-        used_cache = True
-        key: tuple[object, ...] = ()
-        config = self.configs[0]
-        if len(self.configs) > 1 or self._proposes:
-            key = self._key(kwargs)
-            if key not in self.cache:
-                used_cache = self._search(key, args, kwargs)
-            config = self.cache[key]
-        self.best_config = config
-        if knobs.autotuning.print and not used_cache:
-            print(
-                f"Triton autotuning for function {self.__name__},\nwith key as {key},\n"
-                f"finished after {self.bench_time or 0.0:.2f}s,\nbest config selected: {self.best_config};"
-            )
+        self._args, self._nargs = args, None
+        config = self._chosen(args, kwargs) or self._found(args, kwargs)
         if config.pre_hook is not None:
-            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+            config.pre_hook({**(self.nargs or {}), **kwargs, **config.all_kwargs()})
         try:
             return self.fn.run(*args, **kwargs, **config.all_kwargs())
         finally:
-            self.nargs = None
+            self._args = self._nargs = None
+
+    def launch_with(self, grid: Grid, args: tuple[object, ...], keywords: Keywords) -> object:
+        return self._launch(grid, *args, **keywords)
+
+    def __getitem__(self, grid: Grid) -> Callable[..., Any]:
+        return partial(self._launch, grid)
+
+    def _launch(self, grid: Grid, /, *args: object, **keywords: object) -> object:
+        if type(self).run is not _RUN or "run" in self.__dict__:
+            return super().launch_with(grid, args, keywords)
+        self._args, self._nargs = args, None
+        config = self._chosen(args, keywords)
+        if config is None or config.pre_hook is not None:
+            options = {**keywords, "grid": grid, "warmup": False}
+            config = config or self._found(args, options)
+            if config.pre_hook is not None:
+                config.pre_hook({**(self.nargs or {}), **options, **config.all_kwargs()})
+        own = config.all_kwargs()
+        given = {**keywords, **own}
+        try:
+            if len(given) < len(keywords) + len(own):
+                return self.fn.run(*args, grid=grid, warmup=False, **keywords, **own)  # which Python refuses
+            if isinstance(self.fn, KernelInterface):
+                return self.fn.launch_with(grid, args, given)  # pyright: ignore[reportUnknownMemberType]  # whatever it launches
+            return self.fn.run(*args, grid=grid, warmup=False, **given)
+        finally:
+            self._args = self._nargs = None
+
+    def _chosen(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Config | None:
+        """What is known to be the best for these arguments, and now is ``best_config``; None where that is not."""
+        if len(self.configs) > 1 or self._proposes:
+            key = tuning_key(self.keys, self.arg_names, args, kwargs)
+            if key not in self.cache:
+                return None
+            config = self.cache[key]
+        else:
+            config = self.configs[0]
+        self.best_config = config
+        return config
+
+    def _found(self, args: tuple[object, ...], kwargs: Keywords) -> Config:
+        """What a search finds, or the disk has, for a key that is new."""
+        key = tuning_key(self.keys, self.arg_names, args, kwargs)
+        try:
+            used_cache = self._search(key, args, kwargs)
+        except TritonError as error:
+            raise without_frames(error) from error.__cause__
+        if knobs.autotuning.print and not used_cache:
+            print(
+                f"Triton autotuning for function {self.__name__},\nwith key as {key},\n"
+                f"finished after {self.bench_time or 0.0:.2f}s,\nbest config selected: {self.cache[key]};"
+            )
+        self.best_config = self.cache[key]
+        return self.best_config
 
     def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
         """What is left for measuring: by ``early_config_prune``, then the ``top_k`` best of ``perf_model``."""
@@ -412,7 +470,7 @@ class Autotuner(KernelInterface[Any]):
         from tritonx.runtime.tuning.hints import proposed
 
         given = {**(self.nargs or {}), **kwargs}
-        return proposed(self.__name__, self._launches((), given, 0).heard, self.configs)
+        return proposed(self.__name__, self._launches((), given, 0).dry_runs, self.configs)
 
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
         """Compile every configuration that pruning leaves; the CompiledKernels."""
@@ -423,7 +481,7 @@ class Autotuner(KernelInterface[Any]):
             self.nargs = None
 
 
-_NONE = object()
+_RUN = Autotuner.run
 
 
 def autotune(

@@ -101,15 +101,17 @@ def compile_module_from_src(
     told = [src, platform_key(), *(library_dirs or ()), *(libraries or ()), *(ccflags or ())]
     manager = get_cache_manager(hashlib.sha256("\0".join(told).encode()).hexdigest())
     file = f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    kept = manager.get_file(file)
+    group = f"{name}.module.json"
+    kept = (manager.get_group(group) or {}).get(file)
     if kept is not None:
         try:
             return _load(name, kept)
-        except ImportError:  # of another Python, or damaged: compiled again
+        except ImportError:  # of another Python: compiled again
             pass
     with tempfile.TemporaryDirectory(prefix="tritonx-") as folder:
         source = Path(folder) / f"{name}.c"
         source.write_text(src)
         made = _build(name, str(source), folder, library_dirs or (), include_dirs or (), libraries or (), ccflags or ())
-        kept = manager.put(Path(made).read_bytes(), file, binary=True)
-    return _load(name, kept)
+        manager.put_group(group, {file: manager.put(Path(made).read_bytes(), file, binary=True)})
+        kept = (manager.get_group(group) or {}).get(file)
+        return _load(name, made if kept is None else kept)  # a cache that cannot be written keeps nothing

@@ -4,11 +4,14 @@ A compile is found under a key: a digest of everything that decides its result. 
 file a stage and a *group*, a JSON file ``__grp__<name>`` that lists the files with their sizes and digests. The group
 is written last and every file is written under a temporary name and renamed, so that other processes see an entry whole
 or not at all, and whichever of two writers comes second replaces equal content by equal content. Whatever does not
-match its digest (a truncated, foreign or damaged file) is treated as absent and removed.
+match its digest (a truncated, foreign or damaged file) is treated as absent. `cache_entries` says which files are the
+cache's own; no other file is ever removed.
 
-A cache that cannot be written (full disk, no permission) is a warning, once, and the program goes on without it. It is
-kept below ``knobs.cache.max_bytes``: directories used longest ago go first. ``FileCacheManager`` has Triton's
-interface, because libraries derive from it and name the class in ``TRITON_CACHE_MANAGER``.
+Code in the cache is loaded and run. So a folder that others own or can write is not used (`trusted_files`): a warning
+names it, once, and kernels are compiled without the cache. So it is with a cache that cannot be written (full disk, no
+permission). The cache is kept below ``knobs.cache.max_bytes``: directories used longest ago go first.
+``FileCacheManager`` has Triton's interface, because libraries derive from it and name the class in
+``TRITON_CACHE_MANAGER``.
 """
 
 from __future__ import annotations
@@ -19,22 +22,33 @@ import hashlib
 import importlib
 import json
 import os
-import shutil
 import threading
 import time
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
 
 from tritonx.runtime import knobs
-from tritonx.runtime.errors import CorruptCacheEntry
-from tritonx.runtime.keys import compiler_key
+from tritonx.runtime.compiling.keys import compiler_key
+from tritonx.runtime.errors import BadCacheName, CorruptCacheEntry
+from tritonx.runtime.store.cache_entries import GROUP_PREFIX as GROUP_PREFIX
+from tritonx.runtime.store.cache_entries import LOOKED, MARK, TEMPORARY, digest, listed, mark, remove_entry
+from tritonx.runtime.store.cache_entries import Entry as Entry
+from tritonx.runtime.store.cache_entries import clear as clear
+from tritonx.runtime.store.cache_entries import entries as entries
+from tritonx.runtime.store.cache_entries import prune as prune
+from tritonx.runtime.store.trusted_files import (
+    UntrustedFile,
+    file_mode,
+    folder_mode,
+    folder_objection,
+    is_plain_name,
+    path_objection,
+    read,
+)
 
-GROUP_PREFIX = "__grp__"
 _TOUCH_SECONDS = 3600.0
 """An entry's time of last use is written at most this often: it only orders entries for eviction."""
 
@@ -44,22 +58,39 @@ _PRUNE_EVERY_BYTES = 64 << 20
 _PRUNE_AGAIN_SECONDS = 600.0
 """A first write looks as well, unless some process has in this time: 22,000 entries take 0.6 s."""
 
-_LOOKED = ".looked"
-"""A file in the cache's directory; its time is that of the last look."""
-
 
 class CacheWarning(RuntimeWarning):
     """The cache on disk cannot be used; compiling goes on without it."""
 
 
-def _make_private(path: str) -> None:
+def _make_folder(path: str) -> None:
     """A folder that only this user can enter, as are those on the way to it that have to be made: the code in it is
-    loaded and run."""
+    loaded and run. Where the cache is shared, the others can enter as well."""
     parent = os.path.dirname(path)
     if parent and not os.path.isdir(parent):
-        _make_private(parent)
+        _make_folder(parent)
+    mode = folder_mode()
     with contextlib.suppress(FileExistsError):
-        os.mkdir(path, 0o700)
+        os.mkdir(path, mode)
+        if mode != 0o700:  # what the umask took away
+            os.chmod(path, mode)
+
+
+def _write_file(path: str, content: bytes) -> None:
+    """Write under a temporary name, and rename. Raises OSError."""
+    temporary = os.path.join(os.path.dirname(path), f"{TEMPORARY}pid_{os.getpid()}_{uuid.uuid4().hex}")
+    mode = file_mode()
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        with open(descriptor, "wb") as file:
+            if mode != 0o600:  # what the umask took away
+                os.chmod(temporary, mode)
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 def _base32(key: str) -> str:
@@ -113,10 +144,6 @@ class CacheManager(ABC):
         """Make ``group`` (name → path) known as a whole."""
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 class FileCacheManager(CacheManager):
     """Files under ``<cache directory>/<key>/``.
 
@@ -135,42 +162,88 @@ class FileCacheManager(CacheManager):
         base = settings.dump_dir if dump else settings.override_dir if override else settings.dir
         if not base:
             raise RuntimeError("Could not create or locate cache dir")
+        if not is_plain_name(key):
+            raise BadCacheName("the key", key)
+        self._base = base
         self.cache_dir = os.path.join(base, key)
         self.lock_path: str | None = None if dump or override else os.path.join(self.cache_dir, "lock")
-        self._bounded = not dump and not override
+        self._is_cache = not dump and not override
+        self._is_loaded = not dump
 
     def _make_path(self, filename: str) -> str:
         return os.path.join(self.cache_dir, filename)
 
+    def _objection(self) -> str | None:
+        """Why the folder is refused; of one that nothing is loaded from, only that it is a link to another."""
+        if not self._is_loaded:
+            return f"{self.cache_dir} is a symbolic link" if os.path.islink(self.cache_dir) else None
+        return path_objection(self._base) or folder_objection(self.cache_dir)
+
+    def _is_usable(self) -> bool:
+        """Whether the folder is trusted. If not: a warning."""
+        try:
+            objection = self._objection()
+        except OSError:  # a folder on the way that may not be entered
+            return False
+        if objection is not None:
+            _warn_untrusted(self._base, objection)
+        return objection is None
+
     def has_file(self, filename: str) -> bool:
-        return os.path.isfile(self._make_path(filename))
+        return is_plain_name(filename) and os.path.isfile(self._make_path(filename))
 
     def get_file(self, filename: str) -> str | None:
-        return self._make_path(filename) if self.has_file(filename) else None
-
-    def put(self, data: str | bytes, filename: str, binary: bool = True) -> str:
-        """Write atomically. On a full or read-only disk: a warning, and the path where the file would have been."""
-        content = data if isinstance(data, bytes) else data.encode()
+        """The file's path, if its content is what was stored; None otherwise. A file that a user put in the place of a
+        stage has the right owner and mode."""
+        if not self.has_file(filename) or not self._is_usable():
+            return None
         path = self._make_path(filename)
-        temporary = os.path.join(self.cache_dir, f"tmp.pid_{os.getpid()}_{uuid.uuid4().hex}")
         try:
-            _make_private(self.cache_dir)
-            try:
-                with open(temporary, "wb") as file:
-                    file.write(content)
-                os.replace(temporary, path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
-        except OSError as error:
-            _warn_once(self.cache_dir, error)
-        else:
-            if self._bounded:
-                _written(len(content))
+            content = read(path)
+        except UntrustedFile as error:
+            _warn_untrusted(self._base, str(error))
+            return None
+        except OSError:
+            return None
+        if self._is_cache and (filename, digest(content), len(content)) not in listed(self.cache_dir):
+            return None
         return path
 
+    def put(self, data: str | bytes, filename: str, binary: bool = True) -> str:
+        """Write atomically. On a full or read-only disk: a warning, and the path where the file would have been. Raises
+        BadCacheName."""
+        if not is_plain_name(filename):
+            raise BadCacheName("the file name", filename)
+        path = self._make_path(filename)
+        self._store(data if isinstance(data, bytes) else data.encode(), path)
+        return path
+
+    def _store(self, content: bytes, path: str) -> bool:
+        """Whether it was written. If not: a warning, once."""
+        try:
+            objection = self._objection()
+            if objection is not None:
+                _warn_untrusted(self._base, objection)
+                return False
+            _make_folder(self.cache_dir)
+            self._list(path, content)
+            _write_file(path, content)
+            if self._is_cache and not os.path.lexists(self._make_path(MARK)):  # somebody removed the entry meanwhile
+                self._list(path, content)
+        except OSError as error:
+            _warn_once(self._base, error)
+            return False
+        if self._is_cache:
+            _written(len(content))
+        return True
+
+    def _list(self, path: str, content: bytes) -> None:
+        if self._is_cache:
+            mark(self.cache_dir, os.path.basename(path), content)
+
     def get_group(self, filename: str) -> dict[str, str] | None:
+        if not is_plain_name(filename) or not self._is_usable():
+            return None
         path = self._make_path(GROUP_PREFIX + filename)
         try:
             return self._read_group(path)
@@ -181,43 +254,50 @@ class FileCacheManager(CacheManager):
             return None
 
     def _read_group(self, path: str) -> dict[str, str]:
-        with open(path, "rb") as file:
-            text = file.read()
-        try:
-            listed = json.loads(text)
-            files: dict[str, dict[str, Any]] = listed["files"]
-            names = dict(listed["child_paths"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise CorruptCacheEntry(f"{path} is not a group of the cache") from error
+        """The group's files. Raises FileNotFoundError where there is no group, OSError and CorruptCacheEntry."""
         group: dict[str, str] = {}
-        for name in names:
+        for name, (known, size) in members_of_group(read(path), path).items():
             child = self._make_path(name)
             try:
-                with open(child, "rb") as file:
-                    content = file.read()
+                content = read(child, size)
             except OSError as error:
-                raise CorruptCacheEntry(f"{child} is missing") from error
-            if files.get(name, {}).get("sha256") != _digest(content):
+                raise CorruptCacheEntry(f"{child} cannot be read ({error})") from error
+            if known != digest(content):
                 raise CorruptCacheEntry(f"{child} is not what was stored")
             group[name] = child
         _touch(path)
         return group
 
     def put_group(self, filename: str, group: dict[str, str]) -> str | None:
+        """The path of the group's file; None where it could not be stored."""
         files: dict[str, dict[str, Any]] = {}
         for name, path in group.items():
             try:
-                with open(path, "rb") as file:
-                    content = file.read()
+                content = read(path)
             except OSError:
                 return None  # the disk was full, or someone cleared the cache meanwhile
-            files[name] = {"bytes": len(content), "sha256": _digest(content)}
+            files[name] = {"bytes": len(content), "sha256": digest(content)}
         text = json.dumps({"child_paths": group, "files": files, "created": time.time()})
-        return self.put(text, GROUP_PREFIX + filename, binary=False)
+        path = self.put(text, GROUP_PREFIX + filename, binary=False)
+        return path if os.path.isfile(path) else None
 
     def discard(self) -> None:
-        """Remove everything under this key."""
-        shutil.rmtree(self.cache_dir, ignore_errors=True)
+        """Remove what the cache stored under this key."""
+        remove_entry(self.cache_dir)
+
+
+def members_of_group(text: bytes, path: str) -> dict[str, tuple[str, int]]:
+    """The files that the group ``text`` lists: name → digest, bytes. Raises CorruptCacheEntry for what is no group."""
+    try:
+        stored = json.loads(text)
+        names, files = list(stored["child_paths"]), stored["files"]
+        found = {name: (files[name]["sha256"], files[name]["bytes"]) for name in names}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
+        raise CorruptCacheEntry(f"{path} is not a group of the cache") from error
+    for name, (known, size) in found.items():
+        if not is_plain_name(name) or type(known) is not str or type(size) is not int:
+            raise CorruptCacheEntry(f"{path} lists {name!r}, which is no file of the cache")
+    return cast("dict[str, tuple[str, int]]", found)
 
 
 class RemoteCacheBackend(ABC):
@@ -242,15 +322,6 @@ class RemoteCacheBackend(ABC):
 
     @abstractmethod
     def put(self, filename: str, data: bytes) -> None: ...
-
-
-def names_of_group(path: str) -> list[str]:
-    """The files that the group at ``path`` lists; none where it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return list(json.load(file)["child_paths"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
 
 
 def get_cache_manager(key: str) -> CacheManager:
@@ -300,18 +371,31 @@ _unseen_bytes: int | None = None
 """Written since the last look; None before the first write."""
 
 
-def _warn_once(directory: str, error: OSError) -> None:
-    base = os.path.dirname(directory)
-    with _state:
-        if base in _warned:
-            return
-        _warned.add(base)
-    warnings.warn(
+def _warn_once(base: str, error: OSError) -> None:
+    _warn(
+        base,
         f"the cache of compiled kernels in {base} cannot be written ({error.strerror or error}); "
         f"kernels are compiled again in every process. TRITONX_CACHE_DIR names another place",
-        CacheWarning,
-        stacklevel=3,
     )
+
+
+def _warn_untrusted(base: str, objection: str) -> None:
+    sharing = "group trusts the groups that you are in" if "by the group" in objection else "anyone trusts all users"
+    _warn(
+        objection,
+        f"code in {base} is not loaded, and none is stored there, because {objection}; kernels are compiled again. "
+        f"Only you and root may own and write such a folder and those above it. TRITONX_CACHE_DIR names another place, "
+        f"TRITONX_CACHE_SHARED={sharing} (docs/guide.md)",
+    )
+
+
+def _warn(subject: str, message: str) -> None:
+    """Warn, once of each subject."""
+    with _state:
+        if subject in _warned:
+            return
+        _warned.add(subject)
+    warnings.warn(message, CacheWarning, stacklevel=4)
 
 
 def _age(path: str) -> float:
@@ -335,12 +419,14 @@ def _written(nbytes: int) -> None:
         _unseen_bytes = (_unseen_bytes or 0) + nbytes
         if not first and _unseen_bytes < _PRUNE_EVERY_BYTES:
             return
-        looked = os.path.join(knobs.cache.dir, _LOOKED)
+        looked = os.path.join(knobs.cache.dir, LOOKED)
         if first and _is_recent(looked):
             return
         _unseen_bytes = 0
     with contextlib.suppress(OSError):
-        Path(looked).touch()
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        os.close(os.open(looked, flags, file_mode()))
+        os.utime(looked)
     prune(limit)
 
 
@@ -350,66 +436,6 @@ def _is_recent(stamp: str) -> bool:
         return 0 <= _age(stamp) < _PRUNE_AGAIN_SECONDS
     except OSError:
         return False
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One key's directory: its total size and the time of its last use (seconds since the epoch)."""
-
-    key: str
-    path: str
-    bytes: int
-    used: float
-    names: tuple[str, ...]
-    """The groups in it: kernels' names, or the autotuner's."""
-
-
-def entries(directory: str | None = None) -> Iterator[Entry]:
-    """Every entry of the cache, in no order; what disappears meanwhile is skipped."""
-    base = directory or knobs.cache.dir
-    try:
-        found = list(os.scandir(base))
-    except OSError:
-        return
-    for key in found:
-        with contextlib.suppress(OSError):
-            if not key.is_dir(follow_symlinks=False):
-                continue
-            stats = [(f.name, f.stat(follow_symlinks=False)) for f in os.scandir(key.path)]
-            size = sum(s.st_size for _, s in stats)
-            used = max((s.st_mtime for _, s in stats), default=key.stat().st_mtime)
-            groups = sorted(
-                n.removeprefix(GROUP_PREFIX).removesuffix(".json") for n, _ in stats if n.startswith(GROUP_PREFIX)
-            )
-            yield Entry(key.name, key.path, size, used, tuple(groups))
-
-
-def prune(max_bytes: int, directory: str | None = None) -> list[Entry]:
-    """Remove the entries used longest ago until the cache is at most nine tenths of ``max_bytes``; returns them.
-
-    Does nothing while the cache is within ``max_bytes``. Safe while other processes read and write: a reader that loses
-    an entry compiles again.
-    """
-    every = sorted(entries(directory), key=lambda e: e.used)
-    total = sum(e.bytes for e in every)
-    removed: list[Entry] = []
-    if total <= max_bytes:
-        return removed
-    for entry in every:
-        if total <= max_bytes * 0.9:
-            break
-        shutil.rmtree(entry.path, ignore_errors=True)
-        total -= entry.bytes
-        removed.append(entry)
-    return removed
-
-
-def clear(directory: str | None = None) -> list[Entry]:
-    """Remove every entry; returns them. Files that are not the cache's stay."""
-    removed = list(entries(directory))
-    for entry in removed:
-        shutil.rmtree(entry.path, ignore_errors=True)
-    return removed
 
 
 def triton_key() -> str:
@@ -457,4 +483,4 @@ def __getattr__(name: str) -> object:
     """The caches on servers, which few use."""
     if name not in ("RemoteCacheManager", "RedisRemoteCacheBackend"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("tritonx.runtime.remote_cache"), name)
+    return getattr(importlib.import_module("tritonx.runtime.store.remote_cache"), name)

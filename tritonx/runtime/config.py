@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
+from tritonx.kernel.identity import loose
+from tritonx.kernel.meaning import meaning
+
 _OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
 
 
@@ -41,7 +44,18 @@ class Config:
 
     def all_kwargs(self) -> dict[str, Any]:
         """Everything that a launch with it is given; options that are None are left out."""
-        return {**self.kwargs, **{name: value for name, value in self._options().items() if value is not None}}
+        found = self.kwargs.copy()
+        if self.num_warps is not None:  # pyright: ignore[reportUnnecessaryComparison]  # libraries leave it out
+            found["num_warps"] = self.num_warps
+        if self.num_ctas is not None:  # pyright: ignore[reportUnnecessaryComparison]  # as above
+            found["num_ctas"] = self.num_ctas
+        if self.num_stages is not None:  # pyright: ignore[reportUnnecessaryComparison]  # as above
+            found["num_stages"] = self.num_stages
+        if self.maxnreg is not None:
+            found["maxnreg"] = self.maxnreg
+        if self.ir_override is not None:
+            found["ir_override"] = self.ir_override
+        return found
 
     def varied(self, changes: Mapping[str, object]) -> Config:
         """This configuration with other values; a name that it does not have is one more keyword of the launch."""
@@ -82,7 +96,12 @@ class Config:
         return f"Config({self})"
 
     def _identity(self) -> tuple[Any, ...]:
-        return (*self.all_kwargs().items(), self.pre_hook)
+        values = self.all_kwargs()
+        return (*zip(values, map(loose, values.values()), strict=True), self.pre_hook)
+
+    def meaning(self) -> str:
+        """What tells it from other configurations, as a text that every process has."""
+        return meaning(list(self.all_kwargs().items()))
 
     def __hash__(self) -> int:
         return hash(self._identity())

@@ -16,12 +16,13 @@ from typing import Any
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
 from tritonx.runtime import knobs
-from tritonx.runtime.cpp_types import cpp_type
-from tritonx.runtime.device_array import DeviceArray, allocate
-from tritonx.runtime.drivers import adopt, driver_of, owner_of
-from tritonx.runtime.environment import variable
+from tritonx.runtime.devices.cpp_types import cpp_type
+from tritonx.runtime.devices.device_array import DeviceArray, allocate
+from tritonx.runtime.devices.drivers import adopt, driver_of, owner_of
+from tritonx.runtime.devices.torch_interface import pytorch
 from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
 from tritonx.runtime.refusals import refusing
+from tritonx.runtime.settings.environment import variable
 
 driver = sys.modules[__name__]
 """Triton's spelling: ``from triton.runtime.driver import driver``."""
@@ -84,10 +85,9 @@ class ActiveDriver:
 
     def get_active_torch_device(self) -> Any:
         """The ``torch.device`` of the current device; needs torch."""
-        import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
-
+        torch = pytorch()
         kind = self.torch_device_type
-        return torch.device(kind) if kind == "cpu" else torch.device(kind, self.get_current_device())  # pyright: ignore  # torch has no stubs here
+        return torch.device(kind) if kind == "cpu" else torch.device(kind, self.get_current_device())
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
         """(major, minor) where the target's architecture is such a number; (0, 0) elsewhere."""
@@ -111,7 +111,7 @@ class ActiveDriver:
 
     def get_benchmarker(self) -> Callable[..., Any]:
         """``do_bench`` on these devices."""
-        from tritonx.runtime.benchmark import benchmarker
+        from tritonx.runtime.devices.benchmark import benchmarker
 
         return benchmarker(self.implementation)
 

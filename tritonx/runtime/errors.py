@@ -167,7 +167,8 @@ class ReadOnlyArgument(TritonError, ValueError):
     def __str__(self) -> str:
         return (
             f"{self.kernel} stores through its argument {self.argument}, which may not be written to (a NumPy array "
-            f"whose flags.writeable is False, or a read-only array of another library): pass a copy"
+            f"whose flags.writeable is False, an array of JAX, or a read-only one of another library): pass a copy; "
+            f"for JAX, whose arrays are immutable, tritonx.jax.call launches a kernel and returns new ones"
         )
 
 
@@ -177,7 +178,7 @@ class UnsupportedArgument(TritonError, TypeError):
     >>> double[(1,)](np.zeros(8, "U4"), BLOCK=8)
     Traceback (most recent call last):
         ...
-    tritonx.runtime.dtype_names.UnsupportedDtype: at 1:11:
+    tritonx.runtime.devices.dtype_names.UnsupportedDtype: at 1:11:
     def double(x, BLOCK: tl.constexpr):
                ^
     argument 'x' of double(): '<U4' arrays cannot be kernel arguments; the language has bfloat16, ...
@@ -190,6 +191,26 @@ class UnreachableArgument(UnsupportedArgument, ValueError):
     >>> issubclass(UnreachableArgument, ValueError)
     True
     """
+
+
+class NullPointer(TritonError, ValueError):
+    """A kernel accesses memory through an argument that has none: 0, or an array whose storage is freed or empty.
+
+    >>> error = NullPointer("double", "x")
+    >>> "double accesses memory through its argument x, which is a null pointer" in str(error)
+    True
+    """
+
+    def __init__(self, kernel: str, argument: str, where: str = "", place: str = "") -> None:
+        self.kernel, self.argument, self.where, self.place = kernel, argument, where, place
+        super().__init__(
+            f"{place}{kernel} accesses memory through its argument {argument}, which is a null pointer{where}: 0, or "
+            "an array without memory (an empty one, or one whose storage was freed). Pass an array that has memory; "
+            "where the kernel is to access nothing, its masks must say so."
+        )
+
+    def __reduce__(self) -> tuple[type[NullPointer], tuple[str, ...]]:
+        return NullPointer, (self.kernel, self.argument, self.where, self.place)
 
 
 class IrregularArgument(UnsupportedArgument, ValueError):
@@ -298,6 +319,18 @@ class CorruptCacheEntry(TritonError):
     >>> issubclass(CorruptCacheEntry, tritonx.TritonError)
     True
     """
+
+
+class BadCacheName(TritonError, ValueError):
+    """A key or file name that would not be a file of the cache's own folder.
+
+    >>> tritonx.runtime.cache.FileCacheManager("../elsewhere")
+    Traceback (most recent call last):
+    tritonx.runtime.errors.BadCacheName: the key '../elsewhere' is not the name of a file
+    """
+
+    def __init__(self, what: str, name: object) -> None:
+        super().__init__(f"{what} {name!r} is not the name of a file")
 
 
 class BadSetting(TritonError, ValueError, RuntimeError):

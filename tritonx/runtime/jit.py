@@ -18,12 +18,12 @@ from tritonx.language.builtin import must_use_result as must_use_result
 from tritonx.language.constexpr_function import ConstexprFunction as ConstexprFunction
 from tritonx.language.constexpr_function import constexpr_function as constexpr_function
 from tritonx.runtime import knobs
+from tritonx.runtime.compiling.jit_function import JITFunction as JITFunction
+from tritonx.runtime.compiling.jit_function import P, R
 from tritonx.runtime.errors import NotCallable
-from tritonx.runtime.jit_function import JITFunction as JITFunction
-from tritonx.runtime.jit_function import P, R
+from tritonx.runtime.launch.tensor_wrapper import TensorWrapper as TensorWrapper
+from tritonx.runtime.launch.tensor_wrapper import reinterpret as reinterpret
 from tritonx.runtime.refusals import refusing
-from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
-from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
 
 
 class _Decorator(Protocol):
@@ -106,7 +106,7 @@ def native_specialize_impl(
     >>> native_specialize_impl(None, 32, False, True, True), native_specialize_impl(None, 33, False, True, True)
     (('i32', 'D'), ('i32', ''))
     """
-    from tritonx.runtime.specialize import specializer
+    from tritonx.runtime.launch.specialize import specializer
 
     return specializer(is_const, specialize_value, align)(arg)[0].pair()
 
@@ -124,9 +124,9 @@ def mangle_type(arg: object, specialize: bool = False) -> Any:
 _REFUSED = {
     "DependenciesFinder": "what a kernel uses is found by `tritonx.kernel.dependencies`",
     "GLUON_MODULE": "there is no Gluon",
-    "compute_cache_key": "the key of a launch is `tritonx.runtime.keys`' and the binder's",
-    "create_function_from_signature": "arguments are bound by `tritonx.runtime.binder`",
-    "serialize_specialization_data": "`tritonx.runtime.jit_hooks.specialization_data` says what a compile is",
+    "compute_cache_key": "the key of a launch is `tritonx.runtime.compiling.keys`' and the binder's",
+    "create_function_from_signature": "arguments are bound by `tritonx.runtime.launch.binder`",
+    "serialize_specialization_data": "`tritonx.runtime.compiling.jit_hooks.specialization_data` says what a compile is",
 }
 _refuse = refusing(__name__, _REFUSED)
 
@@ -137,5 +137,5 @@ def __getattr__(name: str) -> object:
         return _refuse(name)
     if name == "BaseBackend":
         return importlib.import_module("tritonx.backends.compiler").BaseBackend
-    names = importlib.import_module("tritonx.runtime.jit_names")
+    names = importlib.import_module("tritonx.runtime.compiling.jit_names")
     return getattr(names, name) if hasattr(names, name) else _refuse(name)

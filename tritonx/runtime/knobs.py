@@ -17,25 +17,26 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Protocol
 
-from tritonx.runtime import environment
-from tritonx.runtime.environment import getenv as getenv
-from tritonx.runtime.environment import read
-from tritonx.runtime.environment import setenv as setenv
-from tritonx.runtime.environment import toenv as toenv
-from tritonx.runtime.hook_chain import HookChain as HookChain
 from tritonx.runtime.refusals import refusing
-from tritonx.runtime.setting_texts import (
+from tritonx.runtime.settings import environment
+from tritonx.runtime.settings.environment import getenv as getenv
+from tritonx.runtime.settings.environment import read
+from tritonx.runtime.settings.environment import setenv as setenv
+from tritonx.runtime.settings.environment import toenv as toenv
+from tritonx.runtime.settings.hook_chain import HookChain as HookChain
+from tritonx.runtime.settings.setting import Env as Env
+from tritonx.runtime.settings.setting import Group, Knob, Refused, flag, folder, hook, optional_text, text
+from tritonx.runtime.settings.setting import env as env
+from tritonx.runtime.settings.setting_texts import (
     import_class,
     parse_bool,
     parse_count,
     parse_int,
     parse_precision,
     parse_seconds,
+    parse_sharing,
     parse_size,
 )
-from tritonx.runtime.settings import Env as Env
-from tritonx.runtime.settings import Group, Knob, Refused, flag, folder, hook, optional_text, text
-from tritonx.runtime.settings import env as env
 
 
 class CompilationListener(Protocol):
@@ -65,6 +66,9 @@ class CacheKnobs(Group):
     override_dir = folder("TRITON_OVERRIDE_DIR", lambda: cache.get_triton_dir("override"))
     max_bytes = Knob("TRITON_CACHE_MAX_BYTES", 2 << 30, parse_size)
     """The cache is pruned, least recently used first, when it grows beyond this; 0 is no bound."""
+    shared = Knob("TRITON_CACHE_SHARED", "", parse_sharing)
+    """Who else may write the cache's folders: nobody, ``group`` (the groups that this user is in) or ``anyone``. The
+    code in a cache is run, so that whoever can write it can run code as this user."""
     manager_class = Knob[Any]("TRITON_CACHE_MANAGER", None, import_class)
     remote_manager_class = Knob[Any]("TRITON_REMOTE_CACHE_BACKEND", None, import_class)
 
@@ -98,8 +102,8 @@ class CompilationKnobs(Group):
         "run the vendor's memory checker, or the kernel on a CPU",
     )
     disable_line_info = flag("TRITON_DISABLE_LINE_INFO", True)
-    """Code says nothing of the lines of its source: lines cost compile time (docs/measurements.md). ``0`` has it say
-    them, for profilers and sanitizers."""
+    """Code says nothing of the lines of its source: lines cost compile time (docs/history/measurements.md). ``0`` has
+    it say them, for profilers and sanitizers."""
     front_end_debugging = flag("TRITON_FRONT_END_DEBUGGING")
     allow_non_constexpr_globals = flag("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
     verify = flag("TRITON_VERIFY")
@@ -270,7 +274,7 @@ def __getattr__(name: str) -> Any:
         )(name)
     module = None if name.startswith("_") else _backend_module(name)
     if module is None and not name.startswith("_"):
-        module = importlib.import_module("tritonx.runtime.knob_types")
+        module = importlib.import_module("tritonx.runtime.settings.knob_types")
     names = {} if module is None else vars(module)
     if module is not None and module.__name__ == f"tritonx.backends.{name}.knobs":
         return names["knobs"]

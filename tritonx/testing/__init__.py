@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from tritonx.runtime.benchmark import quantiles as _quantile
-from tritonx.runtime.benchmark import summarize as _summarize_statistics  # Triton's name, which libraries call
+from tritonx.runtime.devices.benchmark import quantiles as _quantile
+from tritonx.runtime.devices.benchmark import summarize as _summarize_statistics  # Triton's name, which libraries call
 from tritonx.runtime.refusals import refusing
 from tritonx.testing.bench import NoGraphs, do_bench, do_bench_cudagraph
 from tritonx.testing.compare import assert_close

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tritonx.runtime import driver
-from tritonx.runtime.benchmark import benchmarker, check_mode, summarize, without_gradients
+from tritonx.runtime.devices.benchmark import benchmarker, check_mode, summarize, without_gradients
 from tritonx.runtime.errors import TritonError
 
 

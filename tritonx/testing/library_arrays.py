@@ -10,6 +10,7 @@ import numpy as np
 
 import tritonx.language as tl
 from tritonx.runtime import driver
+from tritonx.runtime.devices.torch_interface import pytorch
 from tritonx.runtime.jit import TensorWrapper, reinterpret, type_canonicalisation_dict
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -65,8 +66,7 @@ def to_triton(x: Array, device: Tensor, dst_type: str | None = None) -> Tensor:
     """A tensor on the device with the numbers of ``x``: a PyTorch tensor, or a ``TensorWrapper`` for unsigned integers
     and, where ``dst_type`` says so, codes of 8-bit floats. f32 are rounded to bf16 where it is ``"bfloat16"``.
     """
-    import torch
-
+    torch = pytorch()
     name = x.dtype.name
     if name in uint_dtypes:
         return reinterpret(torch.tensor(x.astype(name.removeprefix("u")), device=device), getattr(tl, name))
@@ -78,8 +78,7 @@ def to_triton(x: Array, device: Tensor, dst_type: str | None = None) -> Tensor:
 
 def to_numpy(x: Tensor) -> Array:
     """The numbers of a tensor or ``TensorWrapper``, bf16 as f32. Raises ValueError for anything else."""
-    import torch
-
+    torch = pytorch()
     if isinstance(x, TensorWrapper):
         numbers: Array = x.base.cpu().numpy()
         return numbers.astype(torch_dtype_name(x.dtype))
@@ -103,8 +102,7 @@ def str_to_triton_dtype(x: str) -> tl.dtype:
 
 def torch_dtype_name(dtype: object) -> str:
     """``"int64"`` for ``torch.int64`` and for ``tl.int64``, whose name is its short one there. Raises TypeError."""
-    import torch
-
+    torch = pytorch()
     if isinstance(dtype, tl.dtype):
         return dtype.name
     if isinstance(dtype, torch.dtype):
@@ -114,6 +112,5 @@ def torch_dtype_name(dtype: object) -> str:
 
 def default_alloc_fn(size: int, align: int, stream: int | None) -> Tensor:
     """Memory for `tritonx.set_allocator`: PyTorch's, ``size`` bytes on the current device."""
-    import torch
-
+    torch = pytorch()
     return torch.empty(size, dtype=torch.int8, device=driver.get_active().get_active_torch_device())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tritonx.runtime import driver
-from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
+from tritonx.runtime.devices.dtype_names import ITEM_BYTES, type_name
 
 _SUBCORES = 4
 """Schedulers of a multiprocessor, each with its own arithmetic units."""

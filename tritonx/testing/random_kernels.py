@@ -2,9 +2,9 @@
 backends.
 
 ``random_kernel(seed)`` is the text of a module. Its public function ``kernel`` takes ``(!tt.ptr<i32>, !tt.ptr<f32>,
-i32, i32, f32)``; both pointers need ``ELEMENTS`` elements. It is defined for all inputs: divisors are positive, shifts
-in range, addresses inside the arrays, masked-off lanes have a value, and no two elements of a tile are stored to one
-address. Floats may become infinite or NaN, but a NaN's bits are never looked at.
+i32, i32, f32)``; both pointers need ``ELEMENTS`` elements, and the integers may be negative. It is defined for all
+inputs: divisors are positive, shifts in range, addresses inside the arrays, masked-off lanes have a value, and no two
+elements of a tile are stored to one address. Floats may become infinite or NaN, but a NaN's bits are never looked at.
 """
 
 from __future__ import annotations
@@ -380,5 +380,6 @@ def random_kernel(seed: int, *, length: int = 12, depth: int = 2) -> str:
     generator.block(scope, length, depth)
     generator.store_results(scope)
     body = "\n".join([*generator.lines, "tt.return"])
-    kernel = "tt.func public @kernel(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>, %x: i32, %y: i32, %f: f32) {\n" + body + "\n}"
+    integers = ", ".join(f"%{name}: i32 {{tt.negative = 1 : i32}}" for name in "xy")
+    kernel = f"tt.func public @kernel(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>, {integers}, %f: f32) {{\n{body}\n}}"
     return "module {\n" + "\n".join([*generator.functions, kernel]) + "\n}\n"

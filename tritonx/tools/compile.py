@@ -18,7 +18,6 @@ function of several that were compiled for one kernel. FILE is run to find the k
 from __future__ import annotations
 
 import argparse
-import ast
 import hashlib
 import importlib.util
 import re
@@ -30,14 +29,15 @@ from typing import TYPE_CHECKING, cast
 
 from tritonx.backends.embedding import Argument, Dialect, Embedded, header, source
 from tritonx.runtime import driver
-from tritonx.runtime.compiled_kernel import CompiledKernel
-from tritonx.runtime.compiler import compile as compile_source
-from tritonx.runtime.cpp_types import c_type, is_c_type
-from tritonx.runtime.drivers import find_backend
+from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
+from tritonx.runtime.compiling.compiler import compile as compile_source
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.compiling.sources import ASTSource
+from tritonx.runtime.devices.cpp_types import c_type, is_c_type
+from tritonx.runtime.devices.drivers import find_backend
 from tritonx.runtime.errors import TritonError
-from tritonx.runtime.jit_function import JITFunction
-from tritonx.runtime.parameter_values import letter
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.launch.parameter_values import letter
+from tritonx.tools import command
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Backend, Target
@@ -98,14 +98,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     /...kernels..._0.h
     0
     """
+    return command.run("tritonx compile", lambda: _run(argument_parser().parse_args(arguments)))
+
+
+def argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "tritonx compile", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("path", metavar="FILE")
     parser.add_argument("--kernel-name", "-n", required=True)
     parser.add_argument("--target", "-t", help="as a compiled kernel's metadata write it; by default this machine's")
-    parser.add_argument("--num-warps", "-w", type=int, default=1)
-    parser.add_argument("--num-stages", "-ns", type=int, default=3)
+    parser.add_argument("--num-warps", "-w", type=command.integer(1, 64), default=1)
+    parser.add_argument("--num-stages", "-ns", type=command.integer(0, 1 << 16), default=3)
     parser.add_argument(
         "--option", "-O", action="append", default=[], metavar="NAME=VALUE", help="one of the backend's"
     )
@@ -113,13 +117,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out-path", "-o", type=Path, help="the files' path begins with it")
     parser.add_argument("--signature", "-s", required=True)
     parser.add_argument("--grid", "-g", required=True)
-    given = vars(parser.parse_args(arguments))
+    return parser
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    given = vars(parsed)
+    options = dict(_option(each) for each in given.pop("option"))
     try:
-        options = dict(_option(each) for each in given.pop("option"))
         _, files = compile_kernel(CompileArgs(**given, options=options))
-    except (TritonError, KeyError, ValueError, OSError) as error:
-        print(f"tritonx compile: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
-        return 1
+    except (KeyError, ValueError) as error:
+        raise NotEmbeddable(str(error.args[0] if isinstance(error, KeyError) and error.args else error)) from error
     print(*files, sep="\n")
     return 0
 
@@ -142,7 +149,11 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     given = parse_signature(kernel, args.signature)
     names = _c_names(kernel)
     grid = tuple(part.strip() for part in _split(args.grid))
-    if len(grid) != 3 or not all(grid):
+    if args.out_name is not None and not (args.out_name.isidentifier() and args.out_name.isascii()):
+        raise NotEmbeddable(f"--out-name {args.out_name}: it is no name in C")
+    if args.out_path is not None and not args.out_path.name:
+        raise NotEmbeddable(f"--out-path {args.out_path}: it is no name of a file")
+    if len(grid) != 3 or not all(grid) or "\n" in args.grid:
         raise NotEmbeddable(f"a grid has three expressions, as in 'n / 64, 1, 1', not {args.grid!r}")
     options = {"num_warps": args.num_warps, "num_stages": args.num_stages, **(args.options or {})}
     compiled = compile_source(_source(kernel, given), _target(args.target), options)
@@ -172,7 +183,7 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     path = args.out_path or Path(name)
     files = [path.with_suffix(f".{digest}_{suffix}{ending}") for ending in (".c", ".h")]
     for file, text in zip(files, (source(dialect, embedded, files[1].name), header(dialect, embedded)), strict=True):
-        file.write_text(text)
+        command.write(file, text, "--out-path")
     return embedded.function, files
 
 
@@ -185,7 +196,8 @@ def kernel_of(path: Path, name: str) -> JITFunction:
             raise NotEmbeddable(f"{path} is no Python file")
         module = importlib.util.module_from_spec(spec)
         sys.modules.setdefault(path.stem, module)
-        spec.loader.exec_module(module)
+        with command.running(path):
+            spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(path.parent))
     found = getattr(module, name, None)
@@ -202,8 +214,8 @@ def parse_signature(kernel: JITFunction, text: str) -> list[Given]:
     entries = [entry.strip() for entry in _split(text)]
     if len(entries) != len(kernel.arg_names):
         raise NotEmbeddable(
-            f"{kernel.__name__} has {len(kernel.arg_names)} parameters ({', '.join(kernel.arg_names)}), the signature "
-            f"{len(entries)}"
+            f"signature: {kernel.__name__} has {len(kernel.arg_names)} parameters ({', '.join(kernel.arg_names)}), the "
+            f"signature {len(entries)}"
         )
     return [_entry(entry, param.name, param.is_constexpr) for entry, param in zip(entries, kernel.params, strict=True)]
 
@@ -211,26 +223,28 @@ def parse_signature(kernel: JITFunction, text: str) -> list[Given]:
 def _entry(entry: str, name: str, constexpr: bool) -> Given:
     type_, colon, hint = (part.strip() for part in entry.partition(":"))
     try:
-        value = ast.literal_eval(entry)
-    except (ValueError, SyntaxError):
+        value = command.literal(entry)
+    except ValueError:
         pass
     else:
         return Given("constexpr", value=value)
     if constexpr:
-        raise NotEmbeddable(f"{name!r} is a compile-time parameter: the signature has to give its value, not {entry!r}")
+        raise NotEmbeddable(
+            f"signature: {name!r} is a compile-time parameter: the signature has to give its value, not {entry!r}"
+        )
     try:
         letter(type_)
     except TypeError as error:
-        raise NotEmbeddable(f"{name!r}: {error}") from None
+        raise NotEmbeddable(f"signature: {name!r}: {error}") from None
     if colon and hint not in ("1", "16"):
-        raise NotEmbeddable(f"{name!r}: a hint is 1 or 16, not {hint!r}")
+        raise NotEmbeddable(f"signature: {name!r}: a hint is 1 or 16, not {hint!r}")
     if not is_c_type(type_):
-        raise NotEmbeddable(f"{name!r}: C has no type for {type_}")
+        raise NotEmbeddable(f"signature: {name!r}: C has no type for {type_}")
     number = int(hint or 0)
     if number == 1 and type_.startswith("*"):
-        raise NotEmbeddable(f"{name!r}: an address is not 1")
+        raise NotEmbeddable(f"signature: {name!r}: an address is not 1")
     if number and "f" in type_ and not type_.startswith("*"):
-        raise NotEmbeddable(f"{name!r}: {type_} takes no hint")
+        raise NotEmbeddable(f"signature: {name!r}: {type_} takes no hint")
     return Given(type_, number)
 
 
@@ -299,11 +313,11 @@ def _split(text: str) -> list[str]:
 
 def _option(text: str) -> tuple[str, object]:
     name, equals, value = text.partition("=")
-    if not equals:
-        raise NotEmbeddable(f"an option is written NAME=VALUE, not {text!r}")
+    if not equals or not name:
+        raise NotEmbeddable(f"--option is written NAME=VALUE, not {text!r}")
     try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+        return name, command.literal(value)
+    except ValueError:
         return name, value
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from tritonx.backends.embedding import DIRECTIVE
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.refusals import refusing
+from tritonx.tools import command
 
 _PARTS = "what headers say is read by ``versions_in``, and ``link`` writes all functions of a kernel"
 
@@ -77,10 +78,11 @@ class Version:
 
 def versions_in(header: Path) -> list[Version]:
     """Raises `LinkerError` for a file that has none."""
-    lines = [line for line in header.read_text().splitlines() if line.startswith(DIRECTIVE)]
+    text = command.read_text(header, "HEADER")
+    lines = [line for line in text.splitlines() if line.startswith(DIRECTIVE)]
     try:
         found = [_version(line[len(DIRECTIVE) :], header.name) for line in lines]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise LinkerError(f"{header}: what tritonx compile wrote for the linker is damaged ({error})") from None
     if not found:
         raise LinkerError(f"{header} is no header that tritonx compile wrote")
@@ -90,6 +92,9 @@ def versions_in(header: Path) -> list[Version]:
 def _version(line: str, header: str) -> Version:
     said = json.loads(line)
     arguments = tuple((str(type_), str(name), int(hint)) for type_, name, hint in said.pop("arguments"))
+    for field, value in said.items():
+        if not isinstance(value, str) or "\n" in value:
+            raise TypeError(f"{field} is no line of text")
     return Version(**said, arguments=arguments, header=header)
 
 
@@ -218,23 +223,32 @@ def _passed(version: Version) -> str:
     return ", ".join(["stream", *(name for _, name, hint in version.arguments if hint != 1)])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("tritonx link", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("headers", nargs="+", type=Path, metavar="HEADER")
     parser.add_argument("--out", "-o", type=Path, required=True)
     parser.add_argument("--prefix", default="", help="what the functions' names begin with")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def _run(given: argparse.Namespace) -> int:
+    if not given.out.name or given.out.name == "..":
+        raise LinkerError(f"--out {given.out}: it is no name of a file")
+    if given.prefix and not (given.prefix.isidentifier() and given.prefix.isascii()):
+        raise LinkerError(f"--prefix {given.prefix}: no name in C begins so")
     header, source = given.out.with_suffix(".h"), given.out.with_suffix(".c")
-    try:
-        versions = [version for path in given.headers for version in versions_in(path)]
-        texts = link(versions, header.name, given.prefix)
-    except (LinkerError, OSError) as error:
-        print(f"tritonx link: {error}", file=sys.stderr)
-        return 1
-    for file, text in zip((header, source), texts, strict=True):
-        file.write_text(text)
+    for file in (header, source):
+        command.require_writable(file, "--out")
+    versions = [version for path in given.headers for version in versions_in(path)]
+    for file, text in zip((header, source), link(versions, header.name, given.prefix), strict=True):
+        command.write(file, text, "--out")
         print(file)
     return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command ``tritonx link``; its exit status."""
+    return command.run("tritonx link", lambda: _run(argument_parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

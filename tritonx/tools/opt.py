@@ -10,23 +10,22 @@
     tritonx-opt --explain insert-barriers                   what a pass does, takes, leaves, needs; who runs it
 
 An error in the input is ``file:line:col: error: ...`` with the line and a caret; the exit code is then 1. With
-``--verify-diagnostics`` errors are compared with ``// expected-error@+1 {{text}}`` comments instead.
+``--verify-diagnostics`` errors are compared with ``// expected-error@+1 {{text}}`` comments instead. The exit code is 2
+for a mistake in the arguments: an unknown option, pass or target, a file that cannot be read or written.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import EmitStage, PassStage
 from tritonx.ir.source import excerpt
-from tritonx.tools import opt_input, opt_listing
+from tritonx.tools import command, opt_input, opt_listing
 from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
 
 if TYPE_CHECKING:
@@ -112,7 +111,8 @@ class Driver:
             args.target, args.first = name, args.last
         if args.target is not None:
             self.target = find_target(args.target, args.option)
-            self.stages_to_run()
+            if not self.stages_to_run() and not self.passes:
+                raise Diagnostic("tritonx-opt", 0, 0, f"--target {args.target} runs nothing without -t, --until or -p")
         for option, value in (
             ("--until", args.last),
             ("--from", args.first),
@@ -283,11 +283,17 @@ def _joined(outputs: list[str | bytes]) -> str | bytes:
 
 def run(argv: Sequence[str], stdin: Any = None, stdout: Any = None, stderr: Any = None) -> int:
     """One invocation inside this process: what ``main`` does, with other streams. The exit code."""
-    stdin = stdin if stdin is not None else sys.stdin.buffer
-    stdout = stdout if stdout is not None else sys.stdout
-    stderr = stderr if stderr is not None else sys.stderr
+    streams = stdin or opt_input.standard_input(), stdout or opt_input.standard_output(), stderr or sys.stderr
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        return command.run("tritonx-opt", lambda: _run(argv, *streams), stderr)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _run(argv: Sequence[str], stdin: Any, stdout: Any, stderr: Any) -> int:
+    """Raises ``command.Said`` for a mistake in the arguments."""
     try:
         args = argument_parser().parse_args(argv)
         listings = [f for f in ("passes", "backends", "dialects") if getattr(args, f"list_{f}")]
@@ -300,54 +306,27 @@ def run(argv: Sequence[str], stdin: Any = None, stdout: Any = None, stderr: Any 
 
             stdout.write("\n".join(explain(args.explain)) + "\n")
             return 0
+        if args.output != "-":
+            command.require_writable(args.output, "--output")
         driver = Driver(args, stdin, stderr)
         driver.prepare()
         output, good = driver.run()
-        _write(output, args.output, stdout)
-        return 0 if good else 1
-    except BrokenPipeError:
-        raise
     except Diagnostic as diagnostic:
-        stderr.write(f"{diagnostic}\n")
-        return 1
-    except Exception as error:  # the last resort: a defect of ours, reported without a traceback unless asked for
-        if os.environ.get("TRITONX_TRACEBACK"):
-            raise
-        stderr.write(
-            f"tritonx-opt: internal error: {type(error).__name__}: {error} (TRITONX_TRACEBACK=1 shows where)\n"
-        )
-        return 1
-    finally:
-        sys.setrecursionlimit(limit)
+        raise command.Said(str(diagnostic)) from None
+    if args.output != "-":
+        command.write(args.output, output, "--output")
+    elif isinstance(output, bytes):
+        getattr(stdout, "buffer", stdout).write(output)
+    else:
+        stdout.write(output)
+    stdout.flush()
+    return 0 if good else 1
 
 
-def _write(output: str | bytes, path: str, stdout: Any) -> None:
-    if path == "-":
-        if isinstance(output, bytes):
-            getattr(stdout, "buffer", stdout).write(output)
-        else:
-            stdout.write(output)
-        stdout.flush()
-        return
-    try:
-        Path(path).write_bytes(output if isinstance(output, bytes) else output.encode())
-    except OSError as error:
-        raise Diagnostic(path, 0, 0, error.strerror or str(error)) from None
-
-
-def main() -> None:
-    """The console script."""
-    try:
-        code = run(sys.argv[1:])
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; the interpreter must not complain when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
-    except KeyboardInterrupt:
-        code = 130
-    sys.exit(code)
+def main() -> int:
+    """The console script; its exit code."""
+    return run(sys.argv[1:])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

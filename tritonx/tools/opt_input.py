@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,13 +23,28 @@ if TYPE_CHECKING:
 SEPARATOR = re.compile(r"^[ \t]*// -----[ \t]*$", re.MULTILINE)
 
 
+def standard_input() -> BinaryIO | TextIO:
+    """The bytes of standard input; none where it was closed."""
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  # it is None where it was closed
+        return io.BytesIO()
+    return getattr(sys.stdin, "buffer", sys.stdin)
+
+
+def standard_output() -> TextIO:
+    """Standard output, or nowhere where it was closed."""
+    return io.StringIO() if sys.stdout is None else sys.stdout  # pyright: ignore[reportUnnecessaryComparison]  # it is None where it was closed
+
+
 def read(path: str, stdin: BinaryIO | TextIO) -> tuple[str, str]:
-    """(name for messages, text) of a file, or of standard input for ``-``."""
-    name = "<stdin>" if path == "-" else path
+    """(name for messages, text) of a file, or of standard input for ``-``. Raises ``Diagnostic`` for what cannot be
+    read or is no text."""
+    name = "<stdin>" if path == "-" else path or "argument input"
     try:
         data = stdin.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise Diagnostic(name, 0, 0, error.strerror or str(error)) from None
+    except (ValueError, MemoryError) as error:
+        raise Diagnostic(name, 0, 0, str(error) or "it is larger than memory") from None
     if isinstance(data, str):
         return name, data
     if data.startswith(b"\xef\xbb\xbf"):

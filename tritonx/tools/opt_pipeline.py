@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.backends.api import Compilation, EmitStage, KernelImage
 from tritonx.backends.registry import get_backend, launch_options
 from tritonx.runtime.errors import TritonError
+from tritonx.tools import command
 from tritonx.tools.opt_diagnostics import Diagnostic, at_offset
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ class TargetStages:
         if not isinstance(found[-1], EmitStage):
             stages = (stage.name for stage in self.stages if isinstance(stage, EmitStage))
             names = ", ".join(("mlir", *stages, *self.backend.disassemblies))
-            raise Diagnostic(TARGET, 0, 0, f"stage '{name}' makes IR, not output; the outputs are {names}")
+            raise Diagnostic(
+                TARGET, 0, 0, f"stage '{name}' makes IR, not output: use --until {name}; the outputs are {names}"
+            )
         return found
 
     def text_stage(self, name: str, first: str | None) -> int | None:
@@ -158,13 +161,11 @@ def find_target(text: str, options: Sequence[str]) -> TargetStages:
 
 def _option(text: str) -> tuple[str, Any]:
     """``key=value`` with the value as a Python literal where it is one, and as a string otherwise."""
-    import ast
-
     key, equals, value = text.partition("=")
-    if not equals:
+    if not equals or not key:
         raise Diagnostic("<option>", 1, 1, f"expected key=value, got '{text}'", text)
     literal = {"true": "True", "false": "False", "none": "None"}.get(value.lower(), value)
     try:
-        return key.replace("-", "_"), ast.literal_eval(literal)
-    except (ValueError, SyntaxError):
+        return key.replace("-", "_"), command.literal(literal)
+    except ValueError:
         return key.replace("-", "_"), value

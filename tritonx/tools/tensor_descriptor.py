@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tritonx.language.block_shapes import TRITON_MAX_TENSOR_NUMEL
 from tritonx.language.block_shapes import validate_block_shape as validate_block_shape
-from tritonx.runtime.dtype_names import ITEM_BYTES, is_floating, type_name
+from tritonx.runtime.devices.dtype_names import is_floating, item_bytes, type_name
 from tritonx.runtime.errors import TritonError
+from tritonx.runtime.launch.parameter_values import data_ptr
 
 MAX_RANK = 5
 ALIGNMENT = 16
@@ -30,12 +33,36 @@ def _require(holds: bool, text: str) -> None:
         raise ImpossibleDescriptor(text)
 
 
-def _has_no_memory(base: object) -> bool:
-    """PyTorch's stand-ins for tensors, while it compiles."""
-    return type(base).__name__ in ("FakeTensor", "FunctionalTensor")
+_STAND_INS = "FakeTensor", "FunctionalTensor"
+"""PyTorch's stand-ins for tensors, while it compiles: they have no memory."""
 
 
-def strides_of(tensor: Any) -> list[int]:
+class _Addresses(dict[type, Callable[[Any], int]]):
+    """Class of a base → what reads its address, 0 for one without memory."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], int]:
+        found = self[kind] = self._of(kind)
+        return found
+
+    def _of(self, kind: type) -> Callable[[Any], int]:
+        if kind.__name__ in _STAND_INS:
+            return lambda base: 0
+        return data_ptr if hasattr(kind, "data_ptr") else _address
+
+
+def _address(base: Any) -> int:
+    """Of one whose class does not tell."""
+    if hasattr(base, "data_ptr"):
+        return base.data_ptr()
+    from tritonx.runtime.launch.specialize import specializer
+
+    return specializer()(base)[1]
+
+
+_ADDRESSES = _Addresses()
+
+
+def strides_of(tensor: Any) -> Sequence[int]:
     """In elements, for arrays that give them in elements (torch) or in bytes (NumPy).
 
     >>> strides_of(np.zeros((8, 4), np.float32))
@@ -43,7 +70,7 @@ def strides_of(tensor: Any) -> list[int]:
     """
     stride = getattr(tensor, "stride", None)
     if stride is not None:
-        return [int(s) for s in stride()]
+        return stride()
     strides = getattr(tensor, "strides", None)
     if strides is None:
         steps: list[int] = []
@@ -68,21 +95,46 @@ class TensorDescriptor:
     """
 
     base: Any
-    shape: list[int]
-    strides: list[int]
-    block_shape: list[int]
+    shape: Sequence[int]
+    strides: Sequence[int]
+    block_shape: Sequence[int]
     padding: str = "zero"
 
     def __post_init__(self) -> None:
+        if not self._is_plain():
+            self._check()
+
+    def _is_plain(self) -> bool:
+        """Whether it is what most descriptors are, and none that `_check` refuses: launches make descriptors, and this
+        is all that one without a mistake costs."""
+        base, shape, strides, block = self.base, self.shape, self.strides, self.block_shape
+        if not 0 < len(shape) == len(strides) == len(block) <= MAX_RANK or strides[-1] != 1 or self.padding != "zero":
+            return False
+        elements = 1
+        for extent in block:
+            if type(extent) is not int or extent <= 0 or extent & (extent - 1):
+                return False
+            elements *= extent
+        item = item_bytes(base.dtype)
+        for stride in strides[:-1]:
+            if stride * item % ALIGNMENT:
+                return False
+        for extent in shape:
+            if extent <= 0:
+                return False
+        return elements <= TRITON_MAX_TENSOR_NUMEL and _ADDRESSES[type(base)](base) % ALIGNMENT == 0
+
+    def _check(self) -> None:
         rank = len(self.shape)
-        _require(len(self.strides) == rank and len(self.block_shape) == rank, f"rank mismatch: {self}")
+        if not len(self.strides) == len(self.block_shape) == rank:
+            # The text shows the tensor, and waits for its device: it is made for a mistake only.
+            raise ImpossibleDescriptor(f"rank mismatch: {self}")
         _require(rank > 0, "rank must not be zero")
         _require(rank <= MAX_RANK, f"rank cannot be more than {MAX_RANK}")
-        _require(_has_no_memory(self.base) or self._address() % ALIGNMENT == 0, "base must be 16-byte aligned")
+        _require(_ADDRESSES[type(self.base)](self.base) % ALIGNMENT == 0, "base must be 16-byte aligned")
         validate_block_shape(self.block_shape)
-        item = ITEM_BYTES[type_name(self.base.dtype)]
         for stride in self.strides[:-1]:
-            _require(stride * item % ALIGNMENT == 0, "strides must be 16-byte aligned")
+            _require(stride * item_bytes(self.base.dtype) % ALIGNMENT == 0, "strides must be 16-byte aligned")
         for extent in self.shape:
             _require(extent > 0, "shape must be positive")
         _require(self.strides[-1] == 1, "Last dimension must be contiguous")
@@ -90,14 +142,7 @@ class TensorDescriptor:
         floating = self.padding != "nan" or is_floating(type_name(self.base.dtype))
         _require(floating, "Padding option `nan` is only supported for floating point tensors")
 
-    def _address(self) -> int:
-        if hasattr(self.base, "data_ptr"):
-            return self.base.data_ptr()
-        from tritonx.runtime.specialize import specializer
-
-        return specializer()(self.base)[1]
-
     @staticmethod
-    def from_tensor(tensor: Any, block_shape: list[int], padding: str = "zero") -> TensorDescriptor:
+    def from_tensor(tensor: Any, block_shape: Sequence[int], padding: str = "zero") -> TensorDescriptor:
         """Of a whole tensor."""
-        return TensorDescriptor(tensor, [int(s) for s in tensor.shape], strides_of(tensor), list(block_shape), padding)
+        return TensorDescriptor(tensor, tensor.shape, strides_of(tensor), list(block_shape), padding)

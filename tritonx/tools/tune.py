@@ -21,12 +21,12 @@ from pathlib import Path
 
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.config import Config
-from tritonx.runtime.errors import TritonError
 from tritonx.runtime.tuning.case import INPUTS, Case, NoCase, kernels, launches, see_only, tuner
-from tritonx.runtime.tuning.elsewhere import Elsewhere
 from tritonx.runtime.tuning.launches import TunedLaunches
+from tritonx.runtime.tuning.remote import RemoteLaunches
 from tritonx.runtime.tuning.report import Report
 from tritonx.runtime.tuning.workers import CompileWorkers
+from tritonx.tools import command
 
 
 def tune(case: Case, measuring: Sequence[Executor] = ()) -> Report:
@@ -36,10 +36,10 @@ def tune(case: Case, measuring: Sequence[Executor] = ()) -> Report:
     tuned = tuner(case)
     tuned.cache_results = True
 
-    def elsewhere(here: TunedLaunches, configs: Sequence[Config]) -> list[Elsewhere]:
-        return [Elsewhere(case, executor, here, configs) for executor in measuring]
+    def remote(here: TunedLaunches, configs: Sequence[Config]) -> list[RemoteLaunches]:
+        return [RemoteLaunches(case, executor, here, configs) for executor in measuring]
 
-    report = tuned.tune(grid, args, kwargs, elsewhere if measuring else None)
+    report = tuned.tune(grid, args, kwargs, remote if measuring else None)
     assert report is not None, "a search reports"
     return report
 
@@ -48,7 +48,8 @@ def device_processes(devices: Sequence[str]) -> list[CompileWorkers]:
     """A process for each of the active backend's devices, which sees no other."""
     variable = driver.get_active().backend.visible_devices
     if devices and not variable:
-        raise NoCase(f"backend {driver.get_active().backend.name!r} cannot give a process one of several devices")
+        name = driver.get_active().backend.name
+        raise NoCase(f"--devices: backend {name!r} cannot give a process one of several devices")
     made = [CompileWorkers(1, modest=False) for _ in devices]
     for process, device in zip(made, devices, strict=True):
         process.submit(see_only, variable, device).result()
@@ -66,35 +67,45 @@ def _cases(given: argparse.Namespace) -> list[Case]:
     return [Case(str(Path(file).resolve()), name, number, given.inputs) for name in names for number in range(count)]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def argument_parser() -> argparse.ArgumentParser:
     assert __doc__ is not None
     parser = argparse.ArgumentParser("tritonx tune", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("what", metavar="FILE[:KERNEL]")
     parser.add_argument("--inputs", default=INPUTS)
     parser.add_argument("--html")
     parser.add_argument("--svg")
-    parser.add_argument("--workers", type=int)
+    parser.add_argument("--workers", type=command.integer(0, 1024))
     parser.add_argument("--devices", default="")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def _run(given: argparse.Namespace) -> int:
+    for path, option in ((given.html, "--html"), (given.svg, "--svg")):
+        command.require_writable(path, option)
     if given.workers is not None:
         knobs.autotuning.workers = given.workers
     measuring: list[CompileWorkers] = []
+    reports: list[Report] = []
     try:
+        with command.running(given.what.rpartition(":")[0] if given.what.count(".py:") else given.what):
+            cases = _cases(given)
         measuring = device_processes([device for device in given.devices.split(",") if device])
-        reports: list[Report] = []
-        for case in _cases(given):
+        for case in cases:
             reports.append(tune(case, measuring))
             print(reports[-1].table(), flush=True)
-    except TritonError as error:
-        print(f"tritonx tune: {error}", file=sys.stderr)
-        return 1
     finally:
         for process in measuring:
             process.shutdown(wait=False)
-    for path, texts in ((given.html, [r.html() for r in reports]), (given.svg, [r.svg() for r in reports])):
-        if path:
-            Path(path).write_text("".join(texts), encoding="utf-8")
+    if given.html:
+        command.write(given.html, "".join(report.html() for report in reports), "--html")
+    if given.svg:
+        command.write(given.svg, "".join(report.svg() for report in reports), "--svg")
     return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command ``tritonx tune``; its exit status."""
+    return command.run("tritonx tune", lambda: _run(argument_parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

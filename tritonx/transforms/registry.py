@@ -1,13 +1,15 @@
 """Finds passes by name.
 
 A pass says itself where it is: ``insert-barriers`` is the class of that ``name`` in ``insert_barriers.py`` of one of
-`PACKAGES`. No table repeats it, and finding one pass imports that one. Backends, those here and those in packages of
-their own, add the passes that only they have through the entry-point group ``tritonx.passes``, whose entries name a
-``ModulePass`` subclass under the pass's name.
+`PACKAGES`, or of the package ``passes`` of a backend, here or outside, that `tritonx.backends` (the entry-point group)
+names: ``copy-blocks`` is in ``tritonx/backends/nvidia/passes/copy_blocks.py``. No table repeats it, and finding one
+pass of `PACKAGES` imports that one. Packages may also name passes elsewhere, by entries of the group
+``tritonx.passes``: a ``ModulePass`` subclass under the pass's name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 PACKAGES = ("tritonx.transforms.tile", "tritonx.transforms.gpu", "tritonx.conversion.tile_to_gpu")
 """Where the passes are that several backends may run."""
+
+BACKENDS = "tritonx.backends"
+OF_A_BACKEND = "passes"
+"""The package, in a backend's, where its own passes are."""
 
 ENTRY_POINTS = "tritonx.passes"
 OWN_PACKAGE = "tritonx"
@@ -49,13 +55,30 @@ class UnusablePass(UnknownPass):
 @cache
 def _modules() -> dict[str, str]:
     """Name → module, of every pass here and of what lies beside them."""
+    return {name: module for package in PACKAGES for name, module in _modules_in(package)}
+
+
+@cache
+def _of_backends() -> dict[str, str]:
+    """Name → module, of what lies in the packages of backends' own passes; those of this package first."""
+    entries = sorted(entry_points(group=BACKENDS), key=lambda entry: entry.module.split(".")[0] != OWN_PACKAGE)
     found: dict[str, str] = {}
-    for package in PACKAGES:
-        spec = find_spec(package)
-        paths = None if spec is None else spec.submodule_search_locations
-        for module in iter_modules(paths):
-            found[module.name.replace("_", "-")] = f"{package}.{module.name}"
+    for entry in entries:
+        try:
+            modules = list(_modules_in(f"{entry.module}.{OF_A_BACKEND}"))
+        except Exception:  # whatever a plug-in does when it is imported: `tritonx.backends()` says so
+            continue
+        for name, module in modules:
+            found.setdefault(name, module)
     return found
+
+
+def _modules_in(package: str) -> Iterator[tuple[str, str]]:
+    """Name and module, of what lies in a package; nothing where there is none."""
+    spec = find_spec(package)
+    paths = None if spec is None else spec.submodule_search_locations
+    for module in iter_modules(paths) if paths is not None else ():
+        yield module.name.replace("_", "-"), f"{package}.{module.name}"
 
 
 @cache
@@ -68,20 +91,39 @@ def _plugins() -> dict[str, EntryPoint]:
 def _here(name: str) -> type[ModulePass] | None:
     """The pass of this name in `PACKAGES`; None where there is none, or its module holds something else."""
     module = _modules().get(name)
-    if module is None:
-        return None
+    return None if module is None else _in_module(module, name)
+
+
+def _of_backend(name: str) -> type[ModulePass] | None:
+    """The same in a backend's package of passes."""
+    module = _of_backends().get(name)
+    return None if module is None else _in_module(module, name)
+
+
+def _in_module(module: str, name: str) -> type[ModulePass] | None:
     classes = [c for c in vars(import_module(module)).values() if isinstance(c, type) and c.__module__ == module]
     return next((cast("type[ModulePass]", c) for c in classes if getattr(c, "name", None) == name), None)
 
 
 def pass_names() -> tuple[str, ...]:
     """The names of all passes, those here and those of backends and plug-ins, sorted. Imports those here."""
-    return tuple(sorted({*(name for name in _modules() if _here(name) is not None), *_plugins()}))
+    here = {name for name in _modules() if _here(name) is not None}
+    return tuple(sorted({*here, *(name for name in _of_backends() if _is_brought(name)), *_plugins()}))
+
+
+def _is_brought(name: str) -> bool:
+    """Whether a module of a backend's passes holds this one, or cannot be imported, which `find_pass` says."""
+    try:
+        return _of_backend(name) is not None
+    except Exception:
+        return True
 
 
 def entry_of(name: str) -> EntryPoint | None:
-    """The entry point that brings the pass; None of one that is here."""
-    return None if _here(name) is not None else _plugins().get(name)
+    """The entry point that brings the pass, or would bring one of a backend; None of one that is here."""
+    if _here(name) is not None:
+        return None
+    return EntryPoint(name, _of_backends()[name], ENTRY_POINTS) if _is_brought(name) else _plugins().get(name)
 
 
 def find_pass(name: str) -> type[ModulePass]:
@@ -90,12 +132,14 @@ def find_pass(name: str) -> type[ModulePass]:
     found = _here(name)
     if found is not None:
         return found
-    entry = _plugins().get(name)
+    entry = entry_of(name)
     if entry is None:
         raise UnknownPass(name)
     from xdsl.passes import ModulePass
 
     try:
+        if (of_backend := _of_backend(name)) is not None:
+            return of_backend
         brought: object = entry.load()
     except Exception as error:  # whatever a plug-in does when it is imported
         raise UnusablePass(entry, f"{type(error).__name__}: {error}") from error

@@ -37,7 +37,6 @@ class OpenCLKernel:
         program = driver.cl.build(driver.context, driver.device, bytes(image.binary), options)
         self.function: Any = driver.cl.make("clCreateKernel", program, image.name.encode())
         self.parameters = FlatParameters.of(image.parameters)
-        self.written = self.parameters.owners(image.metadata.get("written") or ())
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
         # The function holds its arguments, and two launches on one array may not be on two copies of it.

@@ -109,9 +109,6 @@ class OpenCLMachine(Machine):
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
         return f.call("i32", "@_Z21sub_group_shuffle_xorij", ("i32", value), ("i32", str(mask)), attributes=CONVERGENT)
 
-    def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
-        return f.call("i32", "@_Z20sub_group_shuffle_upij", ("i32", value), ("i32", str(delta)), attributes=CONVERGENT)
-
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
         return f.call("i32", "@_Z17sub_group_shuffleij", ("i32", value), ("i32", lane), attributes=CONVERGENT)
 

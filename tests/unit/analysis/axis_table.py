@@ -12,18 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from tritonx.analysis.axis_info import analyze_axes
-from tritonx.analysis.axis_value import LARGEST, AxisInfo
+from tritonx.analysis.axis_value import LARGEST, AxisInfo, Sign
 from tritonx.ir.text import parse_module
 
 N = 16
 TILE = f"tensor<{N}xi32>"
-HEAD = "%x16: i32 {tt.divisibility = 16 : i32}, %x: i32, %flag: i1" + "".join(
-    f", %{element}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}" for element in ("i8", "f32", "f64")
-)
+HEAD = (
+    "%x16: i32 {tt.divisibility = 16 : i32, tt.negative = 1 : i32}, %x: i32 {tt.negative = 1 : i32}, "
+    "%n: i32 {tt.divisibility = 16 : i32}, %flag: i1"
+) + "".join(f", %{element}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}" for element in ("i8", "f32", "f64"))
 PRELUDE = f"""
 %pid = tt.get_program_id x : i32
 %m16 = tt.splat %x16 : i32 -> {TILE}
 %any = tt.splat %x : i32 -> {TILE}
+%n16 = tt.splat %n : i32 -> {TILE}
 %id = tt.splat %pid : i32 -> {TILE}
 %r0 = tt.make_range {{start = 0 : i32, end = {N} : i32}} : {TILE}
 %r4 = tt.make_range {{start = 4 : i32, end = {N + 4} : i32}} : {TILE}
@@ -33,12 +35,13 @@ PRELUDE = f"""
 %c4 = arith.constant dense<4> : {TILE}
 %-4 = arith.constant dense<-4> : {TILE}
 %row = arith.addi %m16, %r0 : {TILE}
+%tile = arith.addi %n16, %r0 : {TILE}
 %runs = arith.divui %r0, %c4 : {TILE}
 %steps = arith.muli %r4, %c4 : {TILE}
 %mask = arith.cmpi slt, %r0, %c4 : {TILE}
 %zero = arith.constant dense<0.0> : tensor<{N}xf32>
 """.replace("%-4", "%n4")
-KINDS = ("m16", "any", "id", "r0", "r4", "c0", "c1", "c3", "c4", "n4", "row", "runs", "steps")
+KINDS = ("m16", "any", "id", "r0", "r4", "c0", "c1", "c3", "c4", "n4", "row", "runs", "steps", "n16", "tile")
 OPS = (
     "addi subi muli divsi divui remsi remui shli shrsi shrui andi ori xori maxsi minsi maxui minui"
     " slt sle sgt sge ult ule ugt uge eq ne"
@@ -158,17 +161,20 @@ FORMS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray] | None]] = {
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the scalars are."""
+    """What the scalars are; ``n`` is a size."""
 
     x16: int
     x: int
     pid: int
+    n: int
 
     def tiles(self) -> dict[str, np.ndarray]:
         r0 = np.arange(N, dtype=np.int64)
-        full = {"m16": self.x16, "any": self.x, "id": self.pid, "c0": 0, "c1": 1, "c3": 3, "c4": 4, "n4": -4}
+        full = {"m16": self.x16, "any": self.x, "id": self.pid, "n16": self.n}
+        full.update({"c0": 0, "c1": 1, "c3": 3, "c4": 4, "n4": -4})
         tiles = {name: np.full(N, value, dtype=np.int64) for name, value in full.items()}
-        return {**tiles, "r0": r0, "r4": r0 + 4, "row": self.x16 + r0, "runs": r0 // 4, "steps": (r0 + 4) * 4}
+        made = {"row": self.x16 + r0, "tile": self.n + r0, "runs": r0 // 4, "steps": (r0 + 4) * 4}
+        return {**tiles, "r0": r0, "r4": r0 + 4, **made}
 
 
 def text() -> str:
@@ -199,11 +205,13 @@ def claims() -> dict[tuple[str, ...], AxisInfo]:
 
 
 def shown(info: AxisInfo) -> str:
-    """Contiguity, divisibility, constancy, each where it is not 1; the constant; ``+`` where it is not negative."""
+    """Contiguity, divisibility, constancy, each where it is not 1; the constant; ``+`` where it is not negative,
+    ``p`` where it is presumed not to be."""
     numbers = [("C", info.contiguity), ("D", info.divisibility), ("K", info.constancy)]
     parts = [f"{name}{'.'.join('0' if k == LARGEST else str(k) for k in n)}" for name, n in numbers if set(n) != {1}]
     constant = [] if info.constant is None else [f"={info.constant}"]
-    return "".join([*parts, *constant, "+" * info.non_negative]) or "-"
+    sign = {Sign.NON_NEGATIVE: "+", Sign.PRESUMED: "p"}.get(info.sign, "")
+    return "".join([*parts, *constant, sign]) or "-"
 
 
 def table() -> str:

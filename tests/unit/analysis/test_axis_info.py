@@ -10,6 +10,7 @@ import pytest
 
 from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import analyze_axes
+from tritonx.analysis.axis_value import AxisInfo, Sign, reshaped
 from tritonx.ir.text import parse_module
 from tritonx.layouts import linear_layout
 from tritonx.layouts.encodings import BlockedEncoding
@@ -97,7 +98,9 @@ class Expression:
 
     def text(self):
         body = "\n".join(self.lines)
-        arguments = "%a: i32 {tt.divisibility = 16 : i32}, %b: i32 {tt.divisibility = 4 : i32}, %n: i32"
+        negative = "tt.negative = 1 : i32"  # as these are drawn
+        divisible = [f"%{name}: i32 {{tt.divisibility = {by} : i32, {negative}}}" for name, by in (("a", 16), ("b", 4))]
+        arguments = f"{', '.join(divisible)}, %n: i32 {{{negative}}}"
         return f"tt.func public @f({arguments}) {{\n{body}\n  tt.return\n}}\n"
 
 
@@ -218,6 +221,74 @@ tt.func public @loop(%n: i32, %p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
     assert info["zero"].divisibility == (8,) and info["either"].divisibility == (8,)
 
 
+def test_a_branch_that_gives_anything_says_nothing() -> None:
+    """As the rounds of a flattened loop in which nothing is loaded."""
+    module = parse_module("""tt.func public @f(%n: i32 {tt.divisibility = 16 : i32}, %c: i1) {
+  %p = ub.poison : i32
+  %x = scf.if %c -> (i32) {
+    scf.yield %n : i32
+  } else {
+    scf.yield %p : i32
+  }
+  tt.return
+}
+""")
+    facts = analyze_axes(module)
+    (branch,) = (op for op in module.walk() if op.name == "scf.if")
+    assert facts.of(branch.results[0]).divisibility == (16,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "runs", "expected"),
+    [
+        ((64, 32), (2, 32, 32), (64, 1), (1, 32, 1)),
+        ((64, 32), (64, 4, 8), (64, 1), (64, 1, 1)),
+        ((64, 32), (64, 4, 8), (1, 32), (1, 1, 8)),
+        ((2, 32, 32), (64, 32), (1, 32, 1), (32, 1)),
+        ((64, 32), (32, 64), (64, 1), (1, 1)),
+        ((64, 32), (32, 64), (1, 32), (1, 32)),
+        ((8, 1, 4), (1, 8, 4), (8, 1, 1), (1, 8, 1)),
+    ],
+)
+def test_runs_that_a_reshape_keeps(
+    old: tuple[int, ...], new: tuple[int, ...], runs: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    ones = (1,) * len(old)
+    found = reshaped(AxisInfo(runs, (16,) * len(old), ones), old, new)
+    assert found.contiguity == expected
+    # An array with such runs, reshaped.
+    array = np.zeros(old, int)
+    for dim, run in enumerate(runs):
+        index = np.arange(old[dim]).reshape([-1 if d == dim else 1 for d in range(len(old))])
+        array = array + (index % run if run > 1 else index * 1000)
+    for dim, run in enumerate(expected):
+        lines = np.moveaxis(array.reshape(new), dim, -1).reshape(-1, run)
+        assert (np.diff(lines, axis=1) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "equal", "expected"),
+    [
+        ((16, 3), (48,), (16, 1), (1,)),
+        ((6,), (2, 3), (2,), (1, 1)),
+        ((6, 8), (3, 16), (2, 8), (1, 8)),
+        ((4, 2), (2, 4), (4, 2), (2, 4)),
+    ],
+)
+def test_equal_elements_that_a_reshape_keeps(
+    old: tuple[int, ...], new: tuple[int, ...], equal: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    """A dim of 3 or 6 whose elements are equal in runs of a power of two need not be equal throughout."""
+    ones = (1,) * len(old)
+    assert reshaped(AxisInfo(ones, ones, equal), old, new).constancy == expected
+    array = np.zeros(old, int)
+    for dim, run in enumerate(equal):
+        array = 100 * array + (np.arange(old[dim]) // run).reshape([-1 if d == dim else 1 for d in range(len(old))])
+    for dim, run in enumerate(expected):
+        lines = np.moveaxis(array.reshape(new), dim, -1).reshape(-1, run)
+        assert (np.diff(lines, axis=1) == 0).all()
+
+
 def test_callers_meet():
     info = facts_by_name("""
 tt.func private @callee(%x: i32) attributes {noinline = true} {
@@ -245,7 +316,7 @@ tt.func public @hint(%a: i32) {
 
 def test_signed_division_of_negative_runs():
     info = facts_by_name("""
-tt.func public @division(%a: i32 {tt.divisibility = 16 : i32}) {
+tt.func public @division(%a: i32 {tt.divisibility = 16 : i32, tt.negative = 1 : i32}) {
   %range = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
   %four = arith.constant dense<4> : tensor<16xi32>
   %base = tt.splat %a : i32 -> tensor<16xi32>
@@ -257,6 +328,71 @@ tt.func public @division(%a: i32 {tt.divisibility = 16 : i32}) {
 """)
     # -4 .. -1 truncate to -1, 0, 0, 0.
     assert info["maybe_negative"].constancy == (1,) and info["positive"].constancy == (4,)
+
+
+def sign_facts(body: str, head: str = "%n: i32 {tt.divisibility = 16 : i32}, %m: i32") -> dict[str, AxisInfo]:
+    return facts_by_name(f"""
+    tt.func public @signs({head}) {{
+      %range = tt.make_range {{end = 16 : i32, start = 0 : i32}} : tensor<16xi32>
+      %pid = tt.get_program_id x : i32
+      %c8 = arith.constant 8 : i32
+      %c128 = arith.constant 128 : i32
+      {body}
+      tt.return
+    }}
+    """)
+
+
+def tile_of(start: str, divisor: str) -> str:
+    """(start * 128 + range) % divisor and its quotient."""
+    return f"""
+      %first = arith.muli {start}, %c128 : i32
+      %all = tt.splat %first : i32 -> tensor<16xi32>
+      %index = arith.addi %all, %range : tensor<16xi32>
+      %by = tt.splat {divisor} : i32 -> tensor<16xi32>
+      %rest = arith.remsi %index, %by : tensor<16xi32>
+      %quotient = arith.divsi %index, %by : tensor<16xi32>"""
+
+
+GROUPED = """
+      %per = arith.muli %c8, %m : i32
+      %group = arith.divsi %pid, %per : i32
+      %first_row = arith.muli %group, %c8 : i32
+      %left = arith.subi %m, %first_row : i32
+      %rows = arith.minsi %left, %c8 : i32
+      %inside = arith.remsi %pid, %per : i32
+      %row = arith.divsi %inside, %rows : i32
+"""
+"""The column of a program in grouped order; the rows that a group has left may be none."""
+
+
+@pytest.mark.parametrize(
+    ("before", "start", "head", "runs"),
+    [
+        ("", "%pid", None, 16),
+        (GROUPED, "%row", None, 16),
+        ("%start = arith.divsi %pid, %m : i32", "%start", None, 16),
+        ("%start = arith.addi %pid, %m : i32", "%start", None, 16),
+        ("%start = arith.subi %pid, %m : i32", "%start", None, 1),  # a kernel that subtracts means what is below zero
+        ("", "%m", None, 16),
+        ("", "%m", "%n: i32 {tt.divisibility = 16 : i32}, %m: i32 {tt.negative = 1 : i32}", 1),
+        (GROUPED, "%row", "%n: i32 {tt.divisibility = 16 : i32}, %m: i32 {tt.negative = 1 : i32}", 1),
+    ],
+    ids=["program", "grouped", "quotient", "sum", "difference", "argument", "negative", "grouped, negative"],
+)
+def test_runs_of_what_is_presumed(before: str, start: str, head: str | None, runs: int) -> None:
+    facts = sign_facts(before + tile_of(start, "%n"), *([head] if head else []))
+    assert facts["rest"].contiguity == (runs,) and facts["quotient"].constancy == (runs,)
+
+
+def test_a_difference_is_a_divisor_of_what_is_presumed_only_as_far_as_sizes_go() -> None:
+    """A quotient by what is loaded, or by a number below zero, is not presumed."""
+    facts = sign_facts("""
+      %less = arith.constant -8 : i32
+      %negated = arith.divsi %pid, %less : i32
+      %difference = arith.subi %n, %m : i32
+      %presumed = arith.divsi %pid, %difference : i32""")
+    assert (facts["negated"].sign, facts["presumed"].sign) == (Sign.OF_SIZES, Sign.PRESUMED)
 
 
 def test_the_sign_of_extrema():

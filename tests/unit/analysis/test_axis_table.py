@@ -40,7 +40,10 @@ def test_what_the_table_claims_is_true(axis_table: Any) -> None:
     for _ in range(6):
         limit = rng.choice([2**4, 2**12, 2**26])
         inputs = axis_table.Inputs(
-            16 * rng.randrange(-limit, limit), rng.randrange(-limit, limit), rng.randrange(min(limit, 2**14))
+            16 * rng.randrange(-limit, limit),
+            rng.randrange(-limit, limit),
+            rng.randrange(min(limit, 2**14)),
+            16 * rng.randrange(limit),
         )
         tiles = inputs.tiles()
         for (op, *kinds), info in claims.items():

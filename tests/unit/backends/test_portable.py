@@ -18,6 +18,10 @@ from tritonx.backends.api import Compilation, Target, run_stages
 from tritonx.backends.gpu import (
     TABLE,
     AllocateSharedMemory,
+    Combine,
+    CommonSubexpressionElimination,
+    DeadCodeElimination,
+    Fold,
     FunctionEmitter,
     GpuOptions,
     GpuTarget,
@@ -41,6 +45,7 @@ from tritonx.backends.gpu import (
     portable_stages,
     tile_passes,
 )
+from tritonx.backends.gpu_passes import gpu_passes
 from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
@@ -114,10 +119,6 @@ class Plain(Machine):
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
         assert self.warp_size > 1 and mask < self.warp_size
         return f.call("i32", "@shuffle", ("i32", value), ("i32", str(mask)), attributes="convergent")
-
-    def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
-        assert self.warp_size > 1 and delta < self.warp_size
-        return f.call("i32", "@shuffle_up", ("i32", value), ("i32", str(delta)), attributes="convergent")
 
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
         return f.call("i32", "@shuffle_index", ("i32", value), ("i32", lane), attributes="convergent")
@@ -215,8 +216,45 @@ def test_passes_are_inserted() -> None:
         made("f32", Plain(1), gpu, on_tiles=[Insert(Refuse(), InsertBarriers)])
 
 
+def test_passes_are_inserted_by_name() -> None:
+    """In front of a pass of the shared list, behind it or in its place, and in the order in which they are given."""
+    gpu = GpuTarget("plain", 1, 4)
+    cse, dce, refuse = CommonSubexpressionElimination(), DeadCodeElimination(), Refuse()
+    shared = [one.name for one in memory_passes(gpu)]
+    first, *others = shared
+    after = [Insert(cse, after="widen-float8"), Insert(dce, after="widen-float8"), Insert(refuse, after="cse")]
+    names = [one.name for one in inserted(memory_passes(gpu), after)]
+    assert names == [first, "cse", "refuse", "dce", *others]
+    before = [Insert(cse, before="widen-float8"), Insert(dce, before="widen-float8")]
+    assert [one.name for one in inserted(memory_passes(gpu), before)] == ["cse", "dce", *shared]
+    instead = inserted(memory_passes(gpu), [Insert(refuse, instead="make-room")])
+    assert [one.name for one in instead] == ["refuse" if one == "make-room" else one for one in shared]
+    for how, place in (("behind", {"after": "none"}), ("instead of", {"instead": "none"})):
+        with pytest.raises(ValueError, match=f"refuse: no none to run {how}"):
+            inserted(memory_passes(gpu), [Insert(refuse, **place)])
+    with pytest.raises(ValueError, match="refuse: name one place"):
+        Insert(refuse, before="dce", after="dce")
+
+
+def test_inserts_go_to_the_list_that_has_their_place() -> None:
+    """Also next to another insert; a module that has layouts gets those of the last list alone."""
+    given = [Insert(Refuse(), before="widen-float8"), Insert(Combine(), after="cse"), Insert(Fold(), after="combine")]
+    _, layouts, memory = gpu_passes(GpuTarget("plain", 1, 4), on_layouts=given)
+    assert [one.name for one in layouts][-4:] == ["cse", "combine", "fold", "dce"] and memory[0] == Refuse()
+
+
+def test_what_pipelines_need_is_left_out_where_there_are_none() -> None:
+    """With what stands in its place, and nothing else of a backend's own."""
+    given = [Insert(Refuse(), instead="buffer-values"), Insert(Combine(), after="expand-pipeline")]
+    gpu = GpuTarget("plain", 1, 4)
+    names = [one.name for one in layout_passes(gpu, given)]
+    assert "combine" in names and not {"refuse", "fold", "schedule-loops"} & {*names}
+    names = [one.name for one in layout_passes(replace(gpu, pipelined=True), given)]
+    assert names[names.index("schedule-loops") + 1 :][:4] == ["refuse", "expand-pipeline", "combine", "fold"]
+
+
 @dataclass(frozen=True)
-class Elsewhere(Plain):
+class RemoteLaunches(Plain):
     """Memories by other numbers, and pointers of 32 bits: only what a host has is of 64."""
 
     data_layout = "e-m:e-p:64:64-p7:32:32-p9:32:32-i64:64"
@@ -285,7 +323,7 @@ CONSTANT = "    %k = tt.load %c : !tt.ptr<f32, 4>\n"
 
 def test_pointers_of_a_machine_with_other_spaces() -> None:
     """In registers and in shared memory they have the machine's bits, in global memory the language's."""
-    text = emitted(POINTERS.replace(CONSTANT, ""), Elsewhere(16))
+    text = emitted(POINTERS.replace(CONSTANT, ""), RemoteLaunches(16))
     assert set(re.findall(r"addrspace\((\d+)\)", text)) == {"7", "9", "11"}
     assert "ptr addrspace(11) %arg2, ptr %arg3, ptr addrspace(7) %global_scratch" in text
     assert re.search(r"store ptr addrspace\(7\) %\w+, ptr addrspace\(9\) %\w+, align 4", text)
@@ -305,13 +343,13 @@ def test_pointers_of_the_usual_machine() -> None:
 
 def test_an_access_to_memory_that_is_not_global_is_refused() -> None:
     with pytest.raises(PassError, match=r"accesses are to global memory, and this one goes through !tt.ptr<f32, 4>"):
-        emitted(POINTERS, Elsewhere(16))
+        emitted(POINTERS, RemoteLaunches(16))
 
 
 @pytest.mark.parametrize("case", drawn(16), ids=lambda case: case.name)
 def test_kernels_of_a_machine_with_other_spaces(case: Case) -> None:
     """Of the conformance suite; `TRITONX_MACHINES=all` for every case."""
-    machine, options = Elsewhere(16), GpuOptions(num_warps=case.options.get("num_warps", 4))
+    machine, options = RemoteLaunches(16), GpuOptions(num_warps=case.options.get("num_warps", 4))
     trial, target = case.trial(SEED), Target("plain", "", 16)
     module = bind(case.kernel, host_arguments(trial), dict(trial.constants), options, target).module
     gpu = GpuTarget("plain", 16, options.num_warps, shared_memory=1 << 20)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tritonx.compat import environment
-from tritonx.runtime.preload import loading_compile
+from tritonx.runtime.compiling.preload import loading_compile
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "import sys, threading; import triton; print('llvmlite.binding' in sys.modules, threading.active_count())"

@@ -107,7 +107,7 @@ if __name__ == "__main__":
         process = context.Process(target=child, args=(queue,))
         process.start()
         process.join()
-        print(queue.get() if process.exitcode == 0 else process.exitcode)
+        print(queue.get() if process.exitcode == 0 else process.exitcode, flush=True)
     subprocess.run([sys.executable, "program.py"], check=True)
 """
 
@@ -217,7 +217,7 @@ def test_the_device_library_is_part_of_the_hash(tmp_path: Path) -> None:
 
 
 LIBRARIES = """
-import tritonx.backends.nvidia.device_library as nvidia, tritonx.backends.amd.device_library as amd
+import tritonx.backends.nvidia.libdevice.device_library as nvidia, tritonx.backends.amd.device_library as amd
 print(nvidia.path() if nvidia.found() else None, amd.path("ocml.bc") if amd.found("ocml.bc") else None)
 """
 

@@ -13,7 +13,7 @@ import pytest
 from xdsl.ir import Operation
 
 from tritonx.analysis.buffers import SCRATCH
-from tritonx.backends.nvidia.table import TABLE
+from tritonx.backends.nvidia.emit.table import TABLE
 from tritonx.dialects.control_flow import becomes, comes_from
 from tritonx.dialects.effects import (
     PURE,
@@ -27,6 +27,7 @@ from tritonx.dialects.effects import (
     views_of,
 )
 from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.dialects.interfaces import scratch_memory_of
 from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.interpreter.meanings import MEANINGS
 from tritonx.interpreter.memory import Memory
@@ -69,19 +70,19 @@ def test_what_is_named_is_there(ops):
         assert effects is not None
         names = set(op.get_irdl_definition().properties)
         for effect in declared_by(type(op)).own(op):  # pyright: ignore[reportOptionalMemberAccess]
-            assert not effect.of or list(effect.places(op)) or effect.resource is Resource.GLOBAL, (op.name, effect)
+            assert not effect.of or list(effect.values(op)) or effect.resource is Resource.GLOBAL, (op.name, effect)
             assert not effect.by or hasattr(op, effect.by), (op.name, effect)
             assert not effect.left or effect.left in names, (op.name, effect)
             if effect.kind is Kind.ALLOCATE:
-                assert all(value in op.results for value in effect.places(op)), op.name
+                assert all(value in op.results for value in effect.values(op)), op.name
             elif effect.of:
-                assert all(value in op.operands or value in op.results for value in effect.places(op)), op.name
+                assert all(value in op.operands or value in op.results for value in effect.values(op)), op.name
 
 
 def test_whoever_is_given_memory_says_what_for(ops):
     """An operand that names memory is accessed, looked at by another name, or carried on."""
     for op in ops:
-        named = {value for effect in effects_of(op) or () for value in effect.places(op)}
+        named = {value for effect in effects_of(op) or () for value in effect.values(op)}
         kept = {v for name in [n for o, n in KEPT_ALIVE if o == op.name] for v in getattr(op, name)}
         for number, operand in enumerate(op.operands):
             if isinstance(type_of(operand), MemDescType) and operand not in kept and op.name != "tt.call":
@@ -90,7 +91,7 @@ def test_whoever_is_given_memory_says_what_for(ops):
 
 def test_memory_is_allocated_or_another_name_for_some(ops):
     for op in ops:
-        made = {v for e in effects_of(op) or () if e.kind is Kind.ALLOCATE for v in e.places(op)}
+        made = {v for e in effects_of(op) or () if e.kind is Kind.ALLOCATE for v in e.values(op)}
         for result in op.results:
             if isinstance(type_of(result), MemDescType) and op.name not in ("tt.call", "ub.poison"):
                 assert result in made or viewed(op, result) is not None or comes_from(result), op.name
@@ -100,8 +101,10 @@ def test_scratch_is_known_for_the_ops_that_declare_some(ops):
     declaring = {type(op) for op in ops if Resource.SCRATCH in resources_of(op)}
     tables = {op for op in declaring if isinstance(layouts_of(op), LookedUp)}
     assert tables and not tables & set(SCRATCH)
+    saying = {type(op) for op in ops if scratch_memory_of(op) is not None}
+    assert not saying & (set(SCRATCH) | tables)
     emitted = {op for op in declaring if op in TABLE}
-    assert emitted == set(SCRATCH) | tables, "one that is emitted has a size, and no other"
+    assert emitted == set(SCRATCH) | tables | saying, "one that is emitted has a size, and no other"
 
 
 def test_who_declares_nothing_may_do_anything_and_is_given_no_memory():

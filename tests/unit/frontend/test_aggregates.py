@@ -15,6 +15,8 @@ import tritonx.language as tl
 from tritonx.frontend.errors import CompilationError
 from tritonx.interpreter.function import interpreted
 
+pytestmark = pytest.mark.usefixtures("no_bytecode")
+
 
 @tl.core._aggregate
 class Span:

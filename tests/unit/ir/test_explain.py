@@ -9,8 +9,8 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.runtime.compiler import compile
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.compiling.sources import ASTSource
 
 
 @tritonx.jit
@@ -100,3 +100,35 @@ def test_accesses(
     noted = "operations" in asked.get("MLIR_ENABLE_DIAGNOSTICS", "")
     assert ("note: see current operation: " in said) == noted
     assert ("note: diagnostic emitted with trace:\n  File " in said) == noted
+
+
+@tritonx.jit
+def on_host(a, b, c, n, N: tl.constexpr, PRECISION: tl.constexpr):
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    total = tl.zeros((N, N), tl.float32)
+    for k in range(0, n, N):
+        x = tl.load(a + i * n + (k + j))
+        y = tl.load(b + (k + i) + j * n)
+        total = tl.dot(x, y, total, input_precision=PRECISION)
+    tl.store(c + i * 7 + j * 2, total)
+
+
+HOST_SAYS = {
+    "accesses": [("b + (k + i)", "bits are gathered, since"), ("c + i * 7", "bits are scattered, since")],
+    "products": [("tl.dot", "32x32x32 of f32 by multiply-adds of")],
+    "pipeline": [("for k in", "not pipelined: the processor runs ahead by itself; an iteration has 1 loop nest")],
+}
+
+
+@pytest.mark.parametrize("topics", ["accesses", "products", "pipeline", "accesses,products,pipeline", ""])
+def test_host(topics: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """One line an op, however often it is emitted; nothing of the load of `a`, which goes in vectors."""
+    monkeypatch.setenv("TRITONX_EXPLAIN", topics)
+    signature = {"a": "*fp32", "b": "*fp32", "c": "*fp32", "n": "i32", "N": "constexpr", "PRECISION": "constexpr"}
+    compile(ASTSource(on_host, signature, {"N": 32, "PRECISION": "tf32x3"}), "cpu")
+    lines = capfd.readouterr().err.splitlines()
+    wanted = [(t, *said) for t in HOST_SAYS if t in topics for said in HOST_SAYS[t]]
+    assert len(lines) == len(wanted)
+    for topic, text, said in wanted:
+        (line,) = [line for line in lines if line.startswith(f"{__file__}:{line_of(on_host, text)}:") and said in line]
+        assert f" {topic}: " in line and (topic != "products" or line.endswith("in 3 products of parts"))

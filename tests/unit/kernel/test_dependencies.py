@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("no_bytecode")
+
 PROGRAM = """
 import enum
 import math

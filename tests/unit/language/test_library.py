@@ -22,7 +22,7 @@ from tritonx.frontend.semantics.special import SPECIAL
 from tritonx.interpreter.machine import interpret
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.language.libdevice_table import names, overloads
-from tritonx.runtime.targets import extern_functions
+from tritonx.runtime.compiling.targets import extern_functions
 
 SEED = int(os.environ["TRITONX_SEED"])
 N = 256

@@ -74,14 +74,18 @@ def test_sort(dtype: Any, n: int) -> None:
         np.testing.assert_array_equal(out, expected)
 
 
-def test_sort_keeps_every_element() -> None:
-    """NaNs and zeros of both signs may end up in any place of their equals, but none is lost or doubled."""
+@pytest.mark.parametrize("function", [tl.sort, descending])
+def test_sort_keeps_every_element(function: Any) -> None:
+    """Zeros go by their signs, NaNs by theirs to the ends; none is lost or doubled, with all its bits."""
     x = random(np.float32, (2, 32))
-    x[:, ::5] = np.nan
+    x[:, ::5] = np.array([0x7FC00001, 0xFFC00002], np.uint32).view(np.float32)[:, None]
     x[:, 1::5], x[:, 2::5] = 0.0, -0.0
     out = np.zeros_like(x)
-    run(rows, x, out, f=tl.sort, M=2, N=32)
-    np.testing.assert_array_equal(np.sort(x.view(np.int32), axis=1), np.sort(out.view(np.int32), axis=1))
+    run(rows, x, out, f=function, M=2, N=32)
+    bits = x.view(np.int32)
+    keys = np.sort(np.where(bits < 0, bits ^ 0x7FFFFFFF, bits), axis=1)
+    expected = np.where(keys < 0, keys ^ 0x7FFFFFFF, keys)
+    np.testing.assert_array_equal(out.view(np.int32), expected if function is tl.sort else expected[:, ::-1])
 
 
 @jit

@@ -237,3 +237,15 @@ def test_warps_keep_to_their_places_in_all_parts():
     assert isinstance(plan, SharedMemoryPlan) and plan.same_warp and len(plan.parts) == 2
     places = places_of_warps(plan)
     assert len(places) == 4 and sum(map(len, places)) == len(set().union(*places)) == plan.elements
+
+
+def test_what_many_threads_read_is_read_in_vectors() -> None:
+    """Threads write 4 neighbours of a row each; of these 16 lanes read all 32 rows of two columns, 64 words each. No
+    vector serves both sides, so that it serves the readers."""
+    loaded = linear_layout(BlockedEncoding((1, 4), (8, 4), (4, 1), (1, 0)), (32, 16))
+    scanned = linear_layout(SliceEncoding(2, BlockedEncoding((1, 1, 1), (1, 2, 16), (1, 4, 1), (2, 1, 0))), (32, 16))
+    plan = plan_conversion(loaded, scanned, 32)
+    assert isinstance(plan, SharedMemoryPlan)
+    (part,) = plan.parts
+    assert (len(part.write.accesses), len(part.read.accesses)) == (4, 16)
+    assert part.read.vec == 4

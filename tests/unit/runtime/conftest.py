@@ -12,7 +12,7 @@ import pytest
 from tritonx.backends import registry
 from tritonx.backends.api import Backend, Compilation, Driver, EmitStage, KernelImage, LoadedKernel, Options, Target
 from tritonx.runtime import driver
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.compiling.sources import ASTSource
 
 
 class FakeKernel:
@@ -133,7 +133,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str,
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("TRITONX_CACHE_DIR", raising=False)
     monkeypatch.setattr(registry, "available", lambda: backends)
-    monkeypatch.setattr("tritonx.runtime.drivers._drivers", {})
+    monkeypatch.setattr("tritonx.runtime.devices.drivers._drivers", {})
     monkeypatch.setattr(
         ASTSource, "make_module", lambda self, target, options: f"{self.signature} {self.constants} {self.attrs}"
     )

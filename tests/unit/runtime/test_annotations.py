@@ -16,7 +16,7 @@ SPELLINGS: list[tuple[object, str]] = [
     (int, "i32"), ("int", "i32"), (float, "fp32"), (bool, "u1"), ("tl.uint1", "u1"), ("int32_t", "i32"),
     ("half", "fp16"), ("double", "fp64"), (tl.bfloat16, "bf16"), (tl.float8e5, "fp8e5"), ("*fp32", "*fp32"),
     ("tl.float16*", "*fp16"), ("const *int8", "*ki8"), (tl.pointer_type(tl.int8), "*i8"),
-    ("torch.Tensor", ""), (tl.const, ""), ("const int", ""), (tl.constexpr, ""),
+    ("torch.Tensor", ""), (tl.const, ""), (tl.constexpr, ""),
 ]  # fmt: skip
 
 
@@ -30,8 +30,13 @@ def test_spellings(annotation: object, type_: str) -> None:
     assert param(annotation).annotation_type == type_
 
 
+def test_a_number_is_not_const() -> None:
+    with pytest.raises(TypeError, match="only what a pointer points to is const"):
+        assert param("const int").annotation_type
+
+
 @pytest.mark.peer
-@pytest.mark.parametrize("annotation", [a for a, _ in SPELLINGS if a != "const int"])
+@pytest.mark.parametrize("annotation", [a for a, _ in SPELLINGS])
 def test_spellings_are_tritons(annotation: Any) -> None:
     """Of a pointer to what is only read, Triton says that as well."""
     jit = pytest.importorskip("triton.runtime.jit")

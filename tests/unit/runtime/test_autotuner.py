@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -14,6 +15,7 @@ from tritonx import Config
 from tritonx.runtime import knobs
 from tritonx.runtime.autotuner import Autotuner, Heuristics
 from tritonx.runtime.errors import AutotunerError, OutOfResources
+from tritonx.runtime.tuning.tuning_key import tuning_key
 
 
 def bench_by(times: dict[int, float]) -> Any:
@@ -210,3 +212,103 @@ def test_config_is_a_value() -> None:
     assert a != Config({"A": 2}, num_warps=8, num_stages=2)
     assert str(a) == "A: 1, num_warps: 8, num_ctas: 1, num_stages: 2, maxnreg: None"
     assert a.all_kwargs() == {"A": 1, "num_warps": 8, "num_ctas": 1, "num_stages": 2}
+
+
+def test_the_arguments_by_position_are_known_while_it_launches(fake: Any) -> None:
+    """Hooks and libraries read them, and libraries set them."""
+    seen: list[Any] = []
+    config = Config({"BLOCK": 16}, pre_hook=lambda args: seen.append((args, kernel.nargs)))
+    kernel = make(fake, configs=[config])
+    x = np.zeros(3)
+    kernel[(1,)](x, 2, n=7)
+    (args, nargs), *_ = seen
+    assert nargs == {"x": x, "y": 2} and nargs["x"] is x
+    assert args == {"x": x, "y": 2, "n": 7, "grid": (1,), "warmup": False, **config.all_kwargs()}
+    assert kernel.nargs is None
+    kernel.nargs = {"x": 1}
+    assert kernel.nargs == {"x": 1}
+    assert copy.copy(kernel).nargs is None
+
+
+def test_arguments_of_a_search_that_failed_are_forgotten(fake: Any) -> None:
+    seen: list[Any] = []
+
+    def prune(configs: Any, named: dict[str, Any], **_: Any) -> Any:
+        seen.append(named["n"])
+        return [] if named["n"] == 7 else configs
+
+    kernel = make(fake, prune_configs_by={"early_config_prune": prune})
+    with pytest.raises(AutotunerError):
+        kernel[(1,)](np.zeros(3), 2, 7)
+    kernel[(1,)](np.zeros(3), 2, 8)
+    assert seen == [7, 8]
+
+
+@pytest.mark.parametrize("given", [{"BLOCK": 32}, {"num_warps": 2}])
+def test_what_a_configuration_sets_is_given_once(fake: Any, given: dict[str, int]) -> None:
+    kernel = make(fake, configs=[Config({"BLOCK": 16})])
+    with pytest.raises(TypeError, match=f"multiple values for keyword argument '{next(iter(given))}'"):
+        kernel[(1,)](np.zeros(3), 2, 7, **given)
+    assert kernel.nargs is None
+
+
+def test_a_run_of_another_is_called_wherever_it_stands(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+
+    class Counting(Autotuner):
+        def run(self, *args: Any, **kwargs: Any) -> Any:
+            called.append("tuner")
+            return super().run(*args, **kwargs)
+
+    class Wrapper:
+        """No interface at all, but what it stands around answers for it."""
+
+        def __init__(self, fn: Any) -> None:
+            self.fn = fn
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.fn, name)
+
+        def run(self, *args: Any, **kwargs: Any) -> Any:
+            called.append("wrapper")
+            return self.fn.run(*args, **kwargs)
+
+    @tritonx.jit
+    def kernel(x, n, BLOCK: tl.constexpr, WHOLE: tl.constexpr):
+        pass
+
+    computed = tritonx.heuristics({"WHOLE": lambda args: args["n"] % args["BLOCK"] == 0})(Wrapper(kernel))
+    tuned = Counting(computed, kernel.arg_names, [Config({"BLOCK": 16})], [], None, None)
+    x = np.zeros(3)
+    tuned[(1,)](x, 48)
+    assert called == ["tuner", "wrapper"]
+    plain = tritonx.autotune([Config({"BLOCK": 16})], [])(Wrapper(computed))
+    plain[(1,)](x, 48)
+    assert called[2:] == ["wrapper", "wrapper"]
+    original = Heuristics.run
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        called.append("heuristics")
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(Heuristics, "run", run)
+    computed[(1,)](x, 48, BLOCK=16)
+    assert called[4:] == ["heuristics", "wrapper"]
+
+
+def test_keys_of_arguments_without_a_dtype_or_with_an_odd_one(fake: Any) -> None:
+    class Odd:
+        """A dtype that cannot be hashed."""
+
+        __hash__ = None
+
+        def __str__(self) -> str:
+            return "odd"
+
+    class Box:
+        dtype = Odd()
+
+    names = ["x", "y", "n"]
+    assert tuning_key(["n"], names, (np.zeros(3), object(), 7), {}) == (7, "float64")
+    assert tuning_key(["n", "m"], names, (Box(), np.zeros(3)), {"n": 7, "m": 8}) == (7, "odd", "float64")
+    assert tuning_key([], names, (), {"x": Box(), "y": np.zeros(3, np.int8), "z": np.zeros(3)}) == ("odd", "int8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from tritonx.runtime import knobs
 from tritonx.runtime.build import NoCompiler, compile_module_from_src
+from tritonx.runtime.cache import CacheWarning
 
 SOURCE = """
 #include <Python.h>
@@ -39,6 +42,36 @@ def test_a_module_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compile_module_from_src(SOURCE.replace("ANSWER", "42"), "asked").answer() == 42
     with pytest.raises(NoCompiler, match="Failed to find C compiler"):
         compile_module_from_src(SOURCE.replace("ANSWER", "43"), "asked")
+
+
+@needs_compiler
+@pytest.mark.parametrize("part", [0, 0.5, 0.99])
+def test_a_module_that_was_cut_off_is_compiled_again(part: float, tmp_path: Path) -> None:
+    """In processes of their own: to load half a library ends the process."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from tritonx.runtime.build import compile_module_from_src\n"
+        f"print(compile_module_from_src({SOURCE.replace('ANSWER', '42')!r}, 'asked').answer())\n"
+    )
+
+    def run() -> tuple[int, str]:
+        done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=100)
+        return done.returncode, done.stdout.strip()
+
+    assert run() == (0, "42")
+    [library] = tmp_path.glob("*/asked*.so")
+    content = library.read_bytes()
+    library.write_bytes(content[: int(len(content) * part)])
+    assert run() == (0, "42")
+    assert library.read_bytes()[:4] == b"\x7fELF" and library.stat().st_size > len(content) * 0.9
+
+
+@needs_compiler
+def test_a_cache_that_cannot_be_written_keeps_no_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.warns(CacheWarning):
+        assert compile_module_from_src(SOURCE.replace("ANSWER", "44"), "asked").answer() == 44
 
 
 @needs_compiler

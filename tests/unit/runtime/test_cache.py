@@ -20,10 +20,12 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.frontend.errors import PlainFunctionCalled
-from tritonx.runtime import cache, keys, knobs
+from tritonx.runtime import cache, knobs
 from tritonx.runtime.cache import CacheWarning, FileCacheManager
-from tritonx.runtime.compiler import compile
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.compiling import keys
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.compiling.sources import ASTSource
+from tritonx.runtime.store.cache_entries import MARK
 from tritonx.tools.cache import main as command
 
 
@@ -33,7 +35,7 @@ def kernel(x, n, BLOCK: tl.constexpr):
 
 
 @pytest.fixture(autouse=True)
-def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def fresh(tmp_path: Path, no_bytecode: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "store"))
     cache._warned.clear()
 
@@ -354,7 +356,7 @@ def test_unwritable_cache_is_one_warning(fake: Any, monkeypatch: pytest.MonkeyPa
         compiled(fake, block=8)
     assert len([w for w in caught if w.category is CacheWarning]) == 1
     assert first.asm["bin"]
-    assert not [f for _, _, files in os.walk(knobs.cache.dir) for f in files]
+    assert {f for _, _, files in os.walk(knobs.cache.dir) for f in files} == {MARK}
 
 
 def test_a_file_in_place_of_the_directory(fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -532,13 +534,44 @@ def test_command(fake: Any, capsys: pytest.CaptureFixture[str]) -> None:
     key = cache._base32(made.hash)
     assert "num_warps: 4" in output("show", key[:20])
     assert output("show", key, "ttir").startswith("ttir {")
-    assert command(["show", "nonesuch"]) == 1
+    assert command(["show", "nonesuch"]) == 2
     assert "no entry's key starts with nonesuch" in capsys.readouterr().err
-    assert command(["show", key, "nonesuch"]) == 1
+    assert command(["show", key, "nonesuch"]) == 2
     assert "removed 0 entries" in output("prune")
     assert "removed 1 entries" in output("prune", "--max-bytes", str(sum(e.bytes for e in cache.entries()) - 1))
     assert "removed 1 entries" in output("clear")
     assert "entries    0" in output("info")
+
+
+def test_only_the_caches_own_is_cleared(
+    fake: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user's folders stay, whatever is asked; Triton's entries, which have no mark, until it is asked twice."""
+    compiled(fake)
+    store = Path(knobs.cache.dir)
+    (store / "photos" / "2020").mkdir(parents=True)
+    (store / "photos" / "holiday.jpg").write_bytes(b"x" * 2_000_000)
+    os.utime(store / "photos" / "holiday.jpg", (1, 1))
+    triton, named = store / ("T" * 52), store / ("P" * 52)
+    triton.mkdir()
+    (triton / "__grp__kernel.json").write_text("{}")
+    (named / "album").mkdir(parents=True)
+    (named / "__grp__a").write_text("")
+    monkeypatch.setattr(cache, "_unseen_bytes", None)
+    monkeypatch.setenv("TRITONX_CACHE_MAX_BYTES", "1")
+    compiled(fake, block=8)  # which looks, and prunes
+    compiled(fake, block=16)
+    assert (store / "photos" / "holiday.jpg").exists() and (triton / "__grp__kernel.json").exists()
+    assert command(["clear"]) == 0
+    said = capsys.readouterr().out
+    assert "left 3 that are not the cache's" in said and "photos" in said
+    assert command(["clear", "--yes-remove", str(store.parent)]) == 2
+    assert "--yes-remove" in capsys.readouterr().err
+    assert triton.exists()
+    assert command(["--directory", str(store), "clear", "--yes-remove", str(store)]) == 0
+    assert not triton.exists()
+    assert (named / "album").exists() and (named / "__grp__a").exists()
+    assert (store / "photos" / "holiday.jpg").exists() and (store / "photos" / "2020").exists()
 
 
 def test_groups_list_what_triton_lists(fake: Any) -> None:

@@ -20,9 +20,9 @@ from tritonx.backends.cpu import CpuBackend
 from tritonx.backends.cpu.driver import CpuDriver
 from tritonx.backends.gpu import on_copies
 from tritonx.runtime import driver
-from tritonx.runtime.copies import regions_of
 from tritonx.runtime.errors import ReadOnlyArgument, UnreachableArgument
-from tritonx.runtime.spans import Span, span_of
+from tritonx.runtime.launch.copies import regions_of
+from tritonx.runtime.launch.spans import Span, span_of
 
 
 class FarDriver(CpuDriver):
@@ -138,7 +138,7 @@ def test_writes_through_copies_are_those_on_the_host(views: list[tuple[int, int,
 
 
 def test_large_memory_is_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tritonx.runtime import copies
+    from tritonx.runtime.launch import copies
 
     monkeypatch.setattr(copies, "_AT_ONCE", 10)
     host, own = np.zeros(64, np.uint8), FarDriver()

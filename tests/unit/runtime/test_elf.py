@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tritonx.runtime import elf
+from tritonx.runtime.devices import elf
 
 pytestmark = pytest.mark.skipif(not elf.supported(), reason="links x86-64 Linux objects only")
 

@@ -16,7 +16,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.runtime import arrays, driver, knobs
-from tritonx.runtime.compiler import ASTSource
+from tritonx.runtime.compiling.compiler import ASTSource
 
 SCALE = tl.constexpr(3)
 

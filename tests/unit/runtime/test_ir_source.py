@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tritonx.runtime.compiler import compile
-from tritonx.runtime.sources import IRSource
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.compiling.sources import IRSource
 
 TYPES = {
     "!tt.ptr<f32>": "*f32",

@@ -15,7 +15,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.compiler import make_backend
 from tritonx.compiler import ASTSource
-from tritonx.runtime.ir_view import ModuleView
+from tritonx.runtime.compiling.ir_view import ModuleView
 
 
 @tritonx.jit

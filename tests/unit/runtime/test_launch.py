@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import re
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.language.constexpr import constexpr
-from tritonx.runtime import arrays, driver, knobs, specialize
+from tritonx.runtime import arrays, driver, knobs
 from tritonx.runtime.errors import MixedDevices, NoBackend, UnreachableArgument, UnsupportedArgument
+from tritonx.runtime.launch import specialize
 
 WIDTH = constexpr(4)
 PLAIN = 3
@@ -127,6 +129,16 @@ def test_bad_grids(fake: Any, grid: Any) -> None:
         add[grid](x, x, 7)
 
 
+@pytest.mark.parametrize("grid", [(2.0,), (2, 3.0), (2, 3, 4.0)])
+def test_a_float_is_no_extent_where_an_integer_was_before(fake: Any, grid: Any) -> None:
+    """They are equal, and have one hash."""
+    x = np.zeros(8, np.float32)
+    add[tuple(map(int, grid))](x, x, 7)
+    with pytest.raises(UnsupportedArgument, match=r"the extents of a grid are integers, got \d\.0"):
+        add[grid](x, x, 7)
+    assert len(launched(fake)) == 1
+
+
 def test_binding_errors_are_pythons(fake: Any) -> None:
     with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'n'"):
         add[(1,)](1, 2)
@@ -152,6 +164,61 @@ def test_options_reach_the_backend(fake: Any) -> None:
     add[(1,)](x, x, 7, speed=9, num_warps=2, debug=True)
     options = fake.compiles[-1][1]
     assert (options.speed, options.num_warps, options.debug) == (9, 2, True)
+
+
+def test_options_that_launches_were_given_before(fake: Any) -> None:
+    """Launches are written for them, whatever the next ones are given."""
+    x = np.zeros(8, np.float32)
+    seen: list[dict[str, Any]] = []
+    grid = lambda meta: seen.append(meta) or (1,)  # noqa: E731  # one for all
+    given: list[dict[str, Any]] = [{"num_warps": 2}, {"num_warps": 2, "num_stages": 3}, {"num_stages": 3}, {}]
+    given += [{"num_stages": 3, "num_warps": 2}, {"num_warps": 8}, {"num_warps": 2, "debug": True}]
+    for _ in range(3):
+        for options in given:
+            kernel = add[grid](x, x, 5, **options)
+            assert {name: seen[-1][name] for name in seen[-1].keys() - {"x", "y", "n", "BLOCK"}} == options
+            assert kernel.metadata.num_warps == options.get("num_warps", 4)
+            assert kernel.metadata.num_stages == options.get("num_stages", 3)
+    assert len(fake.compiles) == 4  # the defaults are 4 and 3
+    with pytest.raises(KeyError, match="Keyword argument foo was specified but unrecognised"):
+        add[(1,)](x, x, 5, num_warps=2, foo=4)
+    with pytest.raises(TypeError, match="multiple values for argument 'x'"):
+        add[(1,)](x, x, 5, num_warps=2, x=x)
+    with pytest.raises(TypeError, match="takes 4 positional arguments but 5 were given"):
+        add[(1,)](x, x, 5, 64, 5, num_warps=2)
+
+
+@pytest.mark.parametrize("options", [{"num_warps": 2}, {"num_stages": 3, "debug": True}, {"num_warps": 2, "speed": 4}])
+def test_the_second_launch_with_options_is_found(
+    fake: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the key that it has since the first one was compiled."""
+    x = np.zeros(8, np.float32)
+    for given in (options, {**options, "num_ctas": 1}):
+        add[(1,)](x, x, 5, **given)
+        with monkeypatch.context() as without:
+            without.setattr(add.launcher, "_request", None)
+            add[(1,)](x, x, 5, **given)
+    assert len(fake.own_driver.launched) == 4
+
+
+def test_an_option_that_is_equal_to_one_before_means_its_own(fake: Any) -> None:
+    x = np.zeros(8, np.float32)
+    for _ in range(2):
+        add[(1,)](x, x, 5, num_stages=1)
+        with pytest.raises(ValueError, match="num_stages must be a whole number"):
+            add[(1,)](x, x, 5, num_stages=1.0)
+
+
+def test_code_of_fewer_options_runs_while_it_is_written_again(fake: Any) -> None:
+    """As another thread's launch does that began before."""
+    x = np.zeros(8, np.float32)
+    add[(1,)](x, x, 5, num_warps=2)
+    old = FunctionType(add.launcher.launch.__code__, add.launcher.launch.__globals__)
+    old.__defaults__, old.__kwdefaults__ = add.launcher.launch.__defaults__, add.launcher.launch.__kwdefaults__
+    add[(1,)](x, x, 5, num_stages=2)
+    kernel = old((1, 1, 1), x, x, 16, num_warps=2)
+    assert (kernel.metadata.num_warps, kernel.metadata.num_stages) == (2, 3)
 
 
 def test_options_may_be_lists_and_dictionaries(fake: Any) -> None:

@@ -19,9 +19,9 @@ from tritonx.frontend.semantics.dot import _PRECISIONS  # pyright: ignore[report
 from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.language.dtypes import dtype
-from tritonx.runtime.compiler import compile
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import ImpossibleOption
-from tritonx.runtime.sources import ASTSource
 
 TUNED = tritonx.Config({"BLOCK": 16}, num_warps=2, num_stages=4, num_ctas=1, maxnreg=64).all_kwargs()
 """What a launch with a configuration that was made for CUDA is given."""
@@ -139,7 +139,7 @@ def test_too_many_threads_are_out_of_resources() -> None:
 def test_whether_products_and_sums_are_contracted_by_default(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     backend, parsed = registry.parse_target(target)
     assert registry.parse_options(backend, parsed, {}).enable_fp_fusion
-    monkeypatch.setattr(tritonx.knobs.language, "default_fp_fusion", False)
+    monkeypatch.setenv("TRITONX_DEFAULT_FP_FUSION", "0")
     assert not registry.parse_options(backend, parsed, {}).enable_fp_fusion
     assert not registry.parse_options(backend, parsed, {"enable_fp_fusion": None}).enable_fp_fusion
     assert registry.parse_options(backend, parsed, {"enable_fp_fusion": True}).enable_fp_fusion

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import ClassVar
 
@@ -56,6 +57,37 @@ def test_what_is_damaged_is_no_entry(damaged: str, tmp_path: Path, monkeypatch: 
         first.put_group("k.json", {"k.x": first.put(b"code", "k.x")})
         Shelf.files["ABC", damaged] = b"{"
         assert machine(tmp_path / "b", monkeypatch).get_group("k.json") is None
+
+
+GROUPS = {
+    "names that leave the folder": {"child_paths": {"../../x": ""}, "files": {"../../x": {"bytes": 1, "sha256": "0"}}},
+    "no text": {"child_paths": {"a": ""}, "files": {"a": {"bytes": "1", "sha256": 5}}},
+    "a list": [1],
+}
+
+
+@pytest.mark.parametrize("group", [*map(json.dumps, GROUPS.values()), "[" * 100_000, "\0"])
+def test_a_group_of_a_server_is_not_trusted(group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with knobs.cache.scope():
+        knobs.cache.remote_manager_class = Shelf
+        manager = machine(tmp_path / "a", monkeypatch)
+        manager.put(b"code", "../../x".rpartition("/")[2])
+        manager.put(group, "__grp__k.json")
+        assert machine(tmp_path / "b", monkeypatch).get_group("k.json") is None
+        assert not (tmp_path / "x").exists()
+
+
+def test_a_file_without_its_digest_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with knobs.cache.scope():
+        knobs.cache.remote_manager_class = Shelf
+        first = machine(tmp_path / "a", monkeypatch)
+        first.put(b"whole", "k.x")
+        found = machine(tmp_path / "b", monkeypatch).get_file("k.x")
+        assert found is not None and Path(found).read_bytes() == b"whole"
+        Shelf.files["ABC", "k.x"] = b"who"
+        assert machine(tmp_path / "c", monkeypatch).get_file("k.x") is None
+        del Shelf.files["ABC", "__sha256__k.x"]
+        assert machine(tmp_path / "d", monkeypatch).get_file("k.x") is None
 
 
 def test_without_a_server() -> None:

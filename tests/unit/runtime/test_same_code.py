@@ -14,8 +14,8 @@ import tritonx
 import tritonx.language as tl
 from tritonx.runtime import cache, knobs
 from tritonx.runtime.cache import CacheManager
-from tritonx.runtime.compiler import compile
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.compiling.sources import ASTSource
 
 TARGETS = ("cuda:90", "hip:gfx942", "cpu")
 TEXT = "llir"
@@ -226,8 +226,8 @@ def test_managers_of_others_hold_it(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         def put_group(self, filename: str, group: dict[str, str]) -> None:
             self.held[self.key, "group " + filename] = dict(group)
 
-    monkeypatch.setattr("tritonx.runtime.same_code.get_cache_manager", Manager)
-    monkeypatch.setattr("tritonx.runtime.compiler.get_cache_manager", Manager)
+    monkeypatch.setattr("tritonx.runtime.compiling.same_code.get_cache_manager", Manager)
+    monkeypatch.setattr("tritonx.runtime.compiling.compiler.get_cache_manager", Manager)
     first, second = Compiled("cuda:90", 4), Compiled("cuda:90", 8)
     assert second.skipped and second.behind == first.behind
 

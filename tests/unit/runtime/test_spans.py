@@ -17,7 +17,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.runtime import arrays
 from tritonx.runtime.errors import UnreachableArgument
-from tritonx.runtime.spans import Span, extent, span_of, spanned
+from tritonx.runtime.launch.spans import Span, extent, span_of, spanned
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tritonx.runtime.errors import UnsupportedArgument
-from tritonx.runtime.specialize import parse_marks, specializer
+from tritonx.runtime.launch.arg_spec import parse_marks
+from tritonx.runtime.launch.specialize import specializer
 
 MEASURED = json.loads((Path(__file__).parents[2] / "data" / "specialize_3.6.0.json").read_text())
 
@@ -79,7 +80,8 @@ def test_divisibility_of_integers(value: int) -> None:
     assert passed == value
     known = parse_marks(spec.attr)
     expected = next((d for d in (16, 8, 4) if value % d == 0), None)
-    assert known == ([["tt.divisibility", expected]] if expected else [])
+    divisible = [["tt.divisibility", expected]] if expected else []
+    assert known == divisible + ([["tt.negative", 1]] if value < 0 else [])
     bits = 32 if -(2**31) <= value < 2**31 else 64
     assert spec.type == ("u64" if value >= 2**63 else f"i{bits}")
 
@@ -95,6 +97,8 @@ def test_restricted_parameters() -> None:
     annotated = specializer(fixed_type="i64")
     assert annotated(1)[0].pair() == ("i64", "")
     assert annotated(48)[0].pair() == ("i64", "D")
+    assert [annotated(x)[0].attr for x in (48, -48, -1)] == ["D", "DN", "N"]
+    assert unaligned(-16)[0].attr == "N" and plain(-16)[0] is plain(16)[0]
     assert specializer(is_const=True)(np.zeros(4, np.float32))[0].type == "*kfp32"
 
 

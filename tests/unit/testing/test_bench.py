@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tritonx import testing
 from tritonx.backends.api import Target
 from tritonx.runtime import driver
-from tritonx.runtime.benchmark import quantile
+from tritonx.runtime.devices.benchmark import quantile
 from tritonx.testing import _summarize_statistics
 
 

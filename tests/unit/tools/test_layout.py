@@ -124,7 +124,7 @@ def test_plans(target, bits, words, capsys):
     ],
 )
 def test_mistakes(arguments, message, capsys):
-    assert main(arguments) == 1
+    assert main(arguments) == 2
     assert message in capsys.readouterr().err
 
 

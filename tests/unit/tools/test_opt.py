@@ -1,4 +1,5 @@
-"""tritonx-opt on every kind of wrong input: one diagnostic with a place, exit code 1, never a traceback."""
+"""tritonx-opt on every kind of wrong input: one diagnostic with a place, exit code 1 for the text and 2 for
+the arguments, never a traceback."""
 
 from __future__ import annotations
 
@@ -79,7 +80,7 @@ def test_the_caret_is_under_the_column() -> None:
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"module {}\n\x80", "module {}".encode("utf-16"), b"\x7fELF\0\0\0"])
 def test_bytes_that_are_no_text(data: bytes) -> None:
     code, out, err = run(stdin=data)
-    assert code == 1 and out == "" and ("UTF-8" in err or "NUL" in err)
+    assert code == 2 and out == "" and ("UTF-8" in err or "NUL" in err)
 
 
 def test_random_bytes_and_mutations_never_escape() -> None:
@@ -114,13 +115,20 @@ ARGUMENTS = {
         ["--target", "cpu", "--from", "obj", "--until", "ttir"],
         "<target>: error: stage 'ttir' comes before",
     ),
-    "not an output": (["--target", "cpu", "-t", "ttir"], "<target>: error: stage 'ttir' makes IR"),
+    "not an output": (
+        ["--target", "cpu", "-t", "ttir"],
+        "<target>: error: stage 'ttir' makes IR, not output: use --until",
+    ),
+    "target without stage": (
+        ["--target", "cpu"],
+        "tritonx-opt: error: --target cpu runs nothing without -t, --until or",
+    ),
     "stage without target": (["--until", "ttir"], "tritonx-opt: error: --until ttir needs --target"),
     "option without value": (["--target", "cpu", "--option", "num_warps"], "<option>:1:1: error: expected key=value"),
     "unknown compile option": (["--target", "cpu", "--option", "beans=1"], "<target>: error: cpu: "),
     "impossible compile option": (["--target", "cpu", "--option", "num_warps=3"], "<target>: error: cpu: "),
     "pipeline without stage": (["--pipeline", "cpu"], "<pipeline>:1:1: error: expected TARGET:STAGE"),
-    "output directory": (["-o", "/"], "/: error: "),
+    "output directory": (["-o", "/"], "tritonx-opt: error: --output /: "),
 }
 
 
@@ -128,8 +136,17 @@ ARGUMENTS = {
 def test_wrong_arguments(case: str) -> None:
     argv, start = ARGUMENTS[case]
     code, out, err = run(*argv)
-    assert code == 1 and out == "" and err.startswith(start), err
+    assert code == 2 and out == "" and err.startswith(start), err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("target", "stage"), [("cuda:90", "ptx"), ("hip:gfx942", "amdgcn")])
+def test_a_module_without_a_kernel_is_refused(target: str, stage: str) -> None:
+    code, _, err = run("--target", target, "-t", stage, stdin="tt.func private @f() {\n  tt.return\n}\n")
+    assert (
+        code == 1
+        and err == f"<stdin>: error: stage '{stage}': the module has no kernel: none of its functions is public\n"
+    )
 
 
 def test_a_failing_pass_prints_a_command_that_fails_the_same_way() -> None:
@@ -243,7 +260,7 @@ def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
     # The reader is gone long before anything is written.
     shell = f"{sys.executable} -m tritonx.tools.opt {path} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=120)
-    assert (done.stderr, done.returncode) == ("", 1)
+    assert (done.stderr, done.returncode) == ("", 141)
 
 
 def test_the_command_starts_without_what_it_does_not_need() -> None:

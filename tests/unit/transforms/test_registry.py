@@ -1,10 +1,12 @@
-"""Every pass there is can be named, under its own name: by its file, or by an entry point where a backend has it."""
+"""Every pass there is can be named, under its own name: by its file, or by an entry point where a package has it
+elsewhere."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -64,7 +66,7 @@ def test_no_two_modules_would_hold_a_pass_of_one_name() -> None:
     assert all(stems.count(stem) == 1 for stem in passes)
 
 
-def test_every_pass_of_a_backend_is_an_entry_point() -> None:
+def test_every_pass_of_a_backend_has_the_name_of_its_file() -> None:
     passes = declared("backends")
     assert "use-buffer-accesses" in passes
     for name, where in passes.items():
@@ -77,6 +79,49 @@ def test_an_unknown_name_says_what_was_meant() -> None:
         registry.find_pass("lcim")
 
 
+def bring(monkeypatch: pytest.MonkeyPatch, entries: Sequence[EntryPoint], asked: str = registry.ENTRY_POINTS) -> None:
+    """Have these entries of a group be installed."""
+    real = registry.entry_points
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == asked else real(group=group))
+
+
+PASS = """
+from dataclasses import dataclass
+from xdsl.passes import ModulePass
+
+@dataclass(frozen=True)
+class Shout(ModulePass):
+    name = "shout"
+"""
+
+
+def test_an_outside_backends_passes_are_found_in_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside helpers and what cannot be imported, and whatever else another backend is."""
+    passes = tmp_path / "outside_chip" / "passes"
+    passes.mkdir(parents=True)
+    for path, text in (
+        (passes.parent / "__init__.py", ""),
+        (passes / "__init__.py", ""),
+        (passes / "shout.py", PASS),
+        (passes / "helper.py", ""),
+        (passes / "broken.py", "1 / 0"),
+    ):
+        path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    places = {"chip": "outside_chip:BACKEND", "none": "nonesuch:BACKEND", "file": "tritonx.errors:BACKEND"}
+    bring(monkeypatch, [EntryPoint(*each, registry.BACKENDS) for each in places.items()], registry.BACKENDS)
+    registry._of_backends.cache_clear()
+    try:
+        assert registry.find_pass("shout").__module__ == "outside_chip.passes.shout"
+        assert {"shout", "broken"} < {*registry.pass_names()} and "helper" not in registry.pass_names()
+        with pytest.raises(registry.UnusablePass, match=r"pass 'broken' .*ZeroDivisionError"):
+            registry.find_pass("broken")
+        with pytest.raises(registry.UnknownPass, match="unknown pass 'helper'"):
+            registry.find_pass("helper")
+    finally:
+        registry._of_backends.cache_clear()
+
+
 def test_a_plug_ins_pass_that_is_none_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     wheres = {
         "missing": "nonesuch:X",
@@ -84,7 +129,7 @@ def test_a_plug_ins_pass_that_is_none_says_why(monkeypatch: pytest.MonkeyPatch) 
         "number": f"{registry.__name__}:PACKAGES",
     }
     entries = [EntryPoint(name, where, registry.ENTRY_POINTS) for name, where in wheres.items()]
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+    bring(monkeypatch, entries)
     registry._plugins.cache_clear()
     try:
         for name, reason in (
@@ -105,15 +150,15 @@ def test_a_plug_ins_pass_that_is_none_says_why(monkeypatch: pytest.MonkeyPatch) 
 
 def test_plug_ins_add_passes_but_cannot_replace_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     where = "tritonx.transforms.tile.dce:DeadCodeElimination"
-    own = EntryPoint("copy-blocks", "tritonx.backends.nvidia.copy_blocks:CopyBlocks", registry.ENTRY_POINTS)
-    entries = [own, *(EntryPoint(name, where, registry.ENTRY_POINTS) for name in ("my-dce", "fold"))]
-    entries.append(EntryPoint("copy-blocks", "nowhere:Mine", registry.ENTRY_POINTS))
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+    entries = [EntryPoint(name, where, registry.ENTRY_POINTS) for name in ("my-dce", "fold", "copy-blocks")]
+    bring(monkeypatch, entries)
     registry._plugins.cache_clear()
     try:
         assert registry.find_pass("my-dce").name == "dce"
         assert registry.find_pass("fold").name == "fold"
         assert "my-dce" in registry.pass_names()
-        assert registry.entry_of("copy-blocks") == own
+        assert registry.find_pass("copy-blocks").name == "copy-blocks"
+        entry = registry.entry_of("copy-blocks")
+        assert entry is not None and entry.module == "tritonx.backends.nvidia.passes.copy_blocks"
     finally:
         registry._plugins.cache_clear()

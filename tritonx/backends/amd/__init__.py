@@ -21,8 +21,8 @@ from tritonx.backends.api import (
     Stage,
     Target,
 )
+from tritonx.runtime.devices.pytorch import built_for
 from tritonx.runtime.errors import TooManyThreads
-from tritonx.runtime.pytorch import built_for
 from tritonx.runtime.submodules import loading
 
 if TYPE_CHECKING:
@@ -116,12 +116,6 @@ class AmdBackend(Backend):
         chip, threads = processor(target), target.warp_size * options.num_warps
         return shortage(Room(chip.shared_bytes, chip.lane_registers(threads)), module)
 
-    def version_key(self) -> str:
-        """An assertion says something only where there is the library to say it with."""
-        from tritonx.backends.amd.device_library import found
-
-        return f"ockl{int(found('ockl.bc'))}"
-
     def pointer_specialization(self, nbytes: int) -> tuple[str, ...]:
         """Allocations under 2 GiB can be addressed with 32-bit offsets by buffer instructions."""
         return ("S",) if nbytes < 1 << 31 else ()
@@ -137,7 +131,7 @@ class AmdBackend(Backend):
         return False if sys.platform == "linux" and not any(node.exists() for node in nodes) else None
 
     def c_dialect(self) -> Dialect:
-        from tritonx.backends.amd.embedding import DIALECT
+        from tritonx.backends.amd.launch.embedding import DIALECT
 
         return DIALECT
 
@@ -160,6 +154,8 @@ def _checked(target: Target, options: AmdOptions) -> AmdOptions:
             raise ValueError(f"schedule_hint is a list of {', '.join(SCHEDULE_HINTS)}, got '{hint}'")
     if options.kpack not in (1, 2):
         raise ValueError(f"kpack is 1 or 2, got {options.kpack}")
+    if target.arch == "gfx942":
+        options = replace(options, allowed_dot_input_precisions=(*options.allowed_dot_input_precisions, "tf32"))
     if options.kpack != 1 and target.arch == "gfx950":
         warnings.warn(f"kpack is deprecated on {target}: {options.kpack} is taken for 1", stacklevel=3)
         return replace(options, kpack=1)

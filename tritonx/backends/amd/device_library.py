@@ -1,9 +1,7 @@
-"""ROCm's device libraries in LLVM bitcode: OCML, mathematics (f64 functions and those for which the emission has no
-code), and OCKL, which talks to the host.
+"""ROCm's device libraries in LLVM bitcode: OCML, mathematics, and OCKL, which talks to the host.
 
-Only kernels that call one of their functions touch the files (200 kB each). They are looked for where the environment
-says, in a ROCm installation, and in the wheels that bring them. Nothing here imports xDSL: whether a file is there is
-part of the cache's key, which a launch asks for."""
+Nothing that is emitted needs them: LLVM text of other origin does, such as what Triton wrote, and is linked with those
+it names. They are looked for where the environment says, in a ROCm installation, and in the wheels that bring them."""
 
 from __future__ import annotations
 
@@ -11,19 +9,16 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from tritonx.runtime import installed
-from tritonx.runtime.environment import read
+from tritonx.runtime.devices import installed
 from tritonx.runtime.errors import MissingLibrary
-from tritonx.runtime.setting_texts import parse_existing_folder
+from tritonx.runtime.settings.environment import read
+from tritonx.runtime.settings.setting_texts import parse_existing_folder
 
 LIBRARIES = {"@__ocml_": "ocml.bc", "@__ockl_": "ockl.bc"}
 """What a module's text mentions that must be linked with a library."""
 
 INSTALLED = Path("/opt/rocm/amdgcn/bitcode")
 """Where ROCm's packages put them."""
-
-DOUBLE = frozenset({"exp", "exp2", "log", "log2", "sin", "cos", "tan", "erf", "tanh", "log1p", "expm1", "log10", "pow"})
-"""Functions of the machine's contract that OCML has in f64 under the same name."""
 
 
 @lru_cache(maxsize=4)
@@ -44,7 +39,7 @@ def path(name: str) -> Path:
         if (folder / name).is_file():
             return (folder / name).absolute()
     raise MissingLibrary(
-        f"this kernel needs ROCm's device library {name}, which is not on this machine: "
+        f"this LLVM text needs ROCm's device library {name}, which is not on this machine: "
         f"install ROCm's device libraries, or set TRITONX_ROCM_BITCODE to the folder that holds it"
     )
 

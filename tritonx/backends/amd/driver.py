@@ -20,12 +20,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tritonx.backends.amd.parameters import layout_of, offsets_of, values_of
+from tritonx.backends.amd.launch.parameters import layout_of, offsets_of, values_of
 from tritonx.backends.amd.targets import parse
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
-from tritonx.runtime.descriptor_parameters import FlatParameters
+from tritonx.runtime.devices.pytorch import PyTorchDriver
 from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError, UnsupportedArgument
-from tritonx.runtime.pytorch import PyTorchDriver
+from tritonx.runtime.launch.descriptor_parameters import FlatParameters
 
 _MODULES = "rocm.bindings.hip", "hip.hip"
 

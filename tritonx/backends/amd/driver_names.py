@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tritonx.backends.amd import BACKEND, c_folders
+from tritonx.backends.amd import BACKEND
+from tritonx.backends.amd.launch import c_folders
 from tritonx.backends.api import Target as GPUTarget
 from tritonx.backends.driver import GPUDriver
 from tritonx.runtime.build import compile_module_from_src
-from tritonx.runtime.cpp_types import FLOAT_PACK_FUNCTION, FLOAT_STORAGE_TYPE, cpp_type
+from tritonx.runtime.devices.cpp_types import FLOAT_PACK_FUNCTION, FLOAT_STORAGE_TYPE, cpp_type
 from tritonx.runtime.driver import driver_class
 from tritonx.runtime.refusals import refusing
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tritonx.runtime.setting_texts import parse_bool
-from tritonx.runtime.settings import Group, Knob, flag, optional_text
+from tritonx.runtime.settings.setting import Group, Knob, flag, optional_text
+from tritonx.runtime.settings.setting_texts import parse_bool
 
 
 class AmdKnobs(Group):

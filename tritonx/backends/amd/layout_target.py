@@ -5,14 +5,9 @@ from __future__ import annotations
 from tritonx.backends.amd.costs import costs_of
 from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.amd.options import AmdOptions
-from tritonx.backends.amd.targets import processor
+from tritonx.backends.amd.targets import NAMED_REGISTERS, processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
-
-
-def is_pipelined(options: Options) -> bool:
-    """Whether loops with products are pipelined."""
-    return isinstance(options, AmdOptions) and options.pipeline
 
 
 def copied_widths(target: Target, options: Options) -> tuple[int, ...]:
@@ -44,4 +39,6 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         else (),
         num_stages=options.num_stages,
         costs=costs_of(chip, copies=options.async_copy),
+        pipelined=options.pipeline,
+        named_registers=NAMED_REGISTERS,
     )

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 from tritonx.backends.amd.link import link
-from tritonx.runtime.environment import read
 from tritonx.runtime.errors import TritonError
-from tritonx.runtime.setting_texts import parse_program
+from tritonx.runtime.settings.environment import read
+from tritonx.runtime.settings.setting_texts import parse_program
 
 
 class LinkerFailure(TritonError):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
+from tritonx.backends.amd.emit.matrix_instructions import MFMA_TYPES, WMMA_TYPES
 from tritonx.conversion.tile_to_gpu.matrix_unit import (
     CannotMultiply,
     DotLayout,
@@ -60,6 +60,10 @@ class WaveMatrixCore(ExplainingUnit):
     def name(self) -> str:
         return "MFMA"
 
+    @property
+    def packs_along_k(self) -> bool:
+        return True
+
     def refusal(self, product: Product, threads: Threads) -> str | None:
         return type_refusal(product, self.types) or extent_refusal(product, 16, 16, _MFMA_K[product.a][1])
 
@@ -106,6 +110,10 @@ class WaveMatrixMultiply(ExplainingUnit):
     @property
     def name(self) -> str:
         return "WMMA"
+
+    @property
+    def packs_along_k(self) -> bool:
+        return True
 
     def refusal(self, product: Product, threads: Threads) -> str | None:
         return type_refusal(product, self.types) or extent_refusal(product, 16, 16, 16)

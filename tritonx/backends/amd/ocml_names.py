@@ -1,6 +1,5 @@
-"""``tl.extra.libdevice`` names as symbols of ROCm's device library; the emission has its own code for those it
-lists.
-"""
+"""``tl.extra.libdevice`` names as symbols of ROCm's OCML, as Triton's modules have them. The emission has code of its
+own for all of them."""
 
 from __future__ import annotations
 
@@ -51,4 +50,12 @@ def table() -> dict[str, Overloads]:
 FUNCTIONS: Mapping[str, Overloads] = table()
 
 KNOWN = frozenset(symbol for overloads_ in FUNCTIONS.values() for symbol, _ in overloads_.values())
-"""All symbols that are emitted or linked."""
+"""All symbols."""
+
+_NAMES_OF = {theirs: ours for ours, theirs in _RENAMED.items()}
+
+
+def own_name(symbol: str) -> str:
+    """The name of a known symbol in `conversion.mathlib`: ``__ocml_len3_f64`` is ``norm3d``."""
+    theirs = symbol.removeprefix("__ocml_").rpartition("_")[0]
+    return _NAMES_OF.get(theirs, theirs)

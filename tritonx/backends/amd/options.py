@@ -19,6 +19,8 @@ class AmdOptions(GpuOptions):
     * ``schedule_hint`` is a list separated by commas. ``memory-bound-attention`` chooses LLVM's iterative scheduler for
       instruction-level parallelism; ``attention`` is accepted and changes nothing: what Triton does for it (an order
       of instructions around its own two products, and sinking against spills) answers code that Triton makes.
+    * ``allowed_dot_input_precisions`` has "tf32" on gfx942 as well, where Triton multiplies in its 19 bits. Here the
+      product is as precise as with "ieee", and the default stays that.
     * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers.
     * ``buffer_ops`` has accesses of small buffers be buffer instructions (Triton: ``knobs.amd.use_buffer_ops``).
     * ``pipeline`` has the loads of a loop with products run ahead of them, by ``num_stages``: into registers, and
@@ -53,7 +55,7 @@ class AmdOptions(GpuOptions):
 
     @property
     def names_files(self) -> bool:
-        return self.line_info
+        return self.line_info or super().names_files
 
 
 SCHEDULE_HINTS = ("none", "attention", "memory-bound-attention")

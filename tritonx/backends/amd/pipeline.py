@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     """ttir → ttgir → llir → amdgcn → hsaco for one processor."""
-    from tritonx.backends.amd.passes import layout_passes, memory_passes, tile_passes
-    from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
+    from tritonx.backends.amd.inserts import on_layouts
+    from tritonx.backends.amd.layout_target import gpu_target
+    from tritonx.backends.gpu_passes import gpu_stages
 
+    own = tuple(on_layouts(target, options))
     return (
-        tile_stage(tile_passes()),
-        gpu_stage(layout_passes(target, options), memory_passes(target, options)),
+        *gpu_stages(gpu_target(target, options), on_layouts=own, checked=options.check_bounds),
         EmitStage("llir", emit_llvm),
         EmitStage("amdgcn", emit_assembly, tells=lambda: knobs.dump_amdgcn),
         EmitStage("hsaco", emit_code_object, kind="binary"),
@@ -31,9 +32,10 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
-    from tritonx.backends.amd import assembly, buffer, direct_copies, loops, scheduling, thread_transpose
+    from tritonx.analysis.checked_accesses import checks_of
     from tritonx.backends.amd.codegen import data_layout
-    from tritonx.backends.amd.machine import AmdMachine
+    from tritonx.backends.amd.emit import assembly, buffer, direct_copies, loops, scheduling, thread_transpose
+    from tritonx.backends.amd.emit.machine import AmdMachine
     from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.table import TABLE
@@ -68,7 +70,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         from tritonx.analysis.shared_budget import largest_buffers
 
         raise OutOfResources(emitter.shared_bytes, chip.shared_bytes, "shared memory", largest_buffers(module))
-    compilation.metadata.update(emitter.launch_metadata())
+    compilation.metadata.update(emitter.launch_metadata(), **checks_of(module))
     return text
 
 
@@ -113,8 +115,10 @@ def emit_code_object(written: str, compilation: Compilation) -> bytes:
 
 
 def kernel_name(written: str) -> str:
-    """The symbol of the kernel in AMDGCN text."""
+    """The symbol of the kernel in AMDGCN text. Raises ``PassFailure`` where no function is one."""
     found = re.search(r"\.amdhsa_kernel (\S+)", written)
     if found is None:
-        raise ValueError("the assembly has no kernel")
+        from tritonx.ir.failure import PassFailure
+
+        raise PassFailure("amdgcn", "the module has no kernel: none of its functions is public", what="stage")
     return found.group(1)

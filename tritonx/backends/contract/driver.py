@@ -48,8 +48,6 @@ class LoadedKernel(Protocol):
 
     n_regs: int
     n_spills: int
-    # ``written: Sequence[int]``, positions of the parameters that the kernel may store through, where the driver tells:
-    # a launch then refuses arrays that say they are read-only.
     n_max_threads: int
 
     @property
@@ -113,6 +111,10 @@ class Driver(ABC):
 
     @abstractmethod
     def synchronize(self, device: int | None = None) -> None: ...
+
+    def is_recording(self) -> bool:
+        """Whether this thread's launches are recorded, to be run later: nothing may wait for them."""
+        return False
 
     @abstractmethod
     def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:

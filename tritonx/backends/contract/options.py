@@ -50,6 +50,9 @@ class Options:
     with, the backend declares by its defaults: the 8-bit floats of the language that it has
     (``supported_fp8_dtypes``), and the ways in which it multiplies f32 numbers (``allowed_dot_input_precisions``).
 
+    ``check_bounds`` checks every access against the memory of the arguments; a launch with ``debug`` sets it, where it
+    is not given. `tritonx.compile` does not: what launches its kernels need not pass the table of that memory.
+
     >>> Options(num_warps=8).replace(num_stages=1).num_stages
     1
     """
@@ -59,6 +62,7 @@ class Options:
     num_ctas: int = 1
     debug: bool = False
     sanitize_overflow: bool = True
+    check_bounds: bool = False
     enable_fp_fusion: bool = True
     default_dot_input_precision: str = "ieee"
     allowed_dot_input_precisions: tuple[str, ...] = ("ieee",)
@@ -80,7 +84,7 @@ class Options:
     def names_files(self) -> bool:
         """Whether the code says in which files its source stands, as lines of the source do, so that a copy of the
         source elsewhere is another compile. Kernels with a ``device_assert`` that is checked are known anyway."""
-        return False
+        return self.check_bounds
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """The least M, N and K of ``tl.dot`` for operands of these widths."""

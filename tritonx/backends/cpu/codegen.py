@@ -91,14 +91,6 @@ def object_of(text: str, isa: Mapping[str, Any], *, verify: bool = False) -> dic
         return {"obj": machine.emit_object(module)}
 
 
-def optimised_text(text: str, isa: HostIsa) -> str:
-    """The module after optimisation, for reading."""
-    with _LOCK:
-        module = binding().parse_assembly(text)
-        _optimise(module, _machine(isa))
-        return str(module)
-
-
 def assembly(text: str, isa: HostIsa) -> str:
     """The machine code as text, for reading."""
     with _LOCK:

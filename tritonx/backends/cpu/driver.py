@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.cpu.host import available_threads, host_isa, isa_of
 from tritonx.backends.cpu.loader import CpuKernel, builtins_work, parallel_function
-from tritonx.runtime.descriptor_parameters import FlatParameters
+from tritonx.runtime.devices.host_driver import HostDriver
 from tritonx.runtime.errors import NoDevice
-from tritonx.runtime.host_driver import HostDriver
+from tritonx.runtime.launch.descriptor_parameters import FlatParameters
 
 
 class CpuDriver(HostDriver):

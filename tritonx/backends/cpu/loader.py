@@ -18,16 +18,19 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
-from typing import Any, cast
+from typing import cast
 from weakref import WeakSet
 
 from tritonx.backends.api import KernelImage
+from tritonx.backends.cpu.argument_memory import address_of
 from tritonx.backends.cpu.host import available_threads, host_isa
+from tritonx.backends.cpu.overlap import overlap
 from tritonx.conversion.llvm_binding import Jit, Library, binding
-from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
-from tritonx.runtime.descriptor_parameters import FlatParameters
-from tritonx.runtime.errors import DeviceAssertError, TritonError
-from tritonx.runtime.parameter_values import bfloat16_bits
+from tritonx.conversion.tile_to_loops.disjoint import Pair
+from tritonx.conversion.tile_to_loops.entry import CALLABLES, EXPORTED, RECORD_BYTES, Context
+from tritonx.runtime.errors import DeviceAssertError, IrregularArgument, NullPointer, TritonError
+from tritonx.runtime.launch.descriptor_parameters import FlatParameters
+from tritonx.runtime.launch.parameter_values import bfloat16_bits
 
 _METH_FASTCALL = 0x0080
 _names = itertools.count()
@@ -78,29 +81,12 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="tritonx")
 
 
-def address_of(value: Any) -> int:
-    """The address of an array's first element: an integer, torch's ``data_ptr``, the array interfaces, or DLPack."""
-    if isinstance(value, int):
-        return value
-    data_ptr = getattr(value, "data_ptr", None)
-    if data_ptr is not None:
-        return int(data_ptr())
-    interface = getattr(value, "__array_interface__", None)
-    if interface is not None:
-        return int(interface["data"][0])
-    if hasattr(value, "__dlpack__"):
-        import numpy as np
-
-        return int(np.from_dlpack(value).ctypes.data)
-    raise TypeError(f"expected an array or an address, got {type(value).__name__}")
-
-
 def _link(binary: bytes, foreign: bool) -> Library:
     """The object in this process: symbol → address. By our own linker where it can, since that loads no LLVM. LLVM's
     gets a ``foreign`` object, one of text that is not wholly ours, only after it has linked it in a helper process:
     raises ``TritonError`` where it did not."""
     from tritonx.backends.cpu.libm import resolve_symbols
-    from tritonx.runtime import elf
+    from tritonx.runtime.devices import elf
 
     imports, reason = resolve_symbols(binary), ""
     if elf.supported():
@@ -163,6 +149,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+NULL_POINTER = "null pointer: "
+"""How the messages of the assertions of ``guard-null-pointers`` begin; an argument's name follows."""
+
 _STRUCT_CODES = {"fp32": "f4x", "fp64": "d", "fp16": "e6x"}
 
 
@@ -184,7 +173,11 @@ class CpuKernel:
         self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(self.function)
         self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library["tx.worker"])
         self._layout = self._context_layout()
-        self.written = self._flat.owners(image.metadata.get("written") or ())
+        self._apart = tuple(map(Pair.read, image.metadata.get("apart") or ()))
+        self.compared = self._flat.owners(place for pair in self._apart for place in (pair.stored, pair.other))
+        self._is_regular = image.metadata.get("otherwise") is not None
+        self.otherwise: Callable[[], CpuKernel | None] = lambda: None
+        """Gives the code for the arguments that this code is not for, where there is such code."""
         _kernels.add(self)
 
     def _set_globals(self) -> None:
@@ -195,8 +188,8 @@ class CpuKernel:
 
         ctypes.c_int32.from_address(self._library["tx.threads"]).value = self._threads
         pointer("tx.parallel", parallel_function() if self._threads > 1 else 0)
-        self._keep = [np.ndarray, address_of, self._raise_assertion]
-        for name, value in zip(("tx.ndarray", "tx.address", "tx.failed"), self._keep, strict=True):
+        self._keep = [np.ndarray, address_of, self._raise_assertion, self._launch_irregular]
+        for name, value in zip(CALLABLES, self._keep, strict=True):
             pointer(name, id(value))
 
     def use_one_thread(self) -> None:
@@ -227,10 +220,16 @@ class CpuKernel:
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
         """Run the grid through the plain C entry point; the way without the builtin."""
+        flat = self._flat.values(args)
+        is_other = self._is_regular and grid[0] * grid[1] * grid[2]
+        if not is_other or self._launch_irregular(*grid, stream, *flat) is False:
+            self._launch_flat(grid, flat)
+
+    def _launch_flat(self, grid: tuple[int, int, int], flat: Sequence[object]) -> None:
         total = grid[0] * grid[1] * grid[2]
         if not total:
             return
-        values = [self._cell(t, a) for t, a in zip(self._types, self._flat.values(args), strict=True)]
+        values = [self._cell(t, a) for t, a in zip(self._types, flat, strict=True)]
         context = ctypes.create_string_buffer(Context.ARGUMENTS + 8 * max(1, len(values)))
         self._layout.pack_into(context, 0, 0, total, *grid, total, self._library["tx.record"], *values)
         address = ctypes.addressof(context)
@@ -241,6 +240,31 @@ class CpuKernel:
             failed = self._run(address, self._threads)
         if failed:
             self._raise_assertion()
+
+    # ---- irregular arguments
+
+    def _nulls(self, flat: Sequence[object]) -> list[int]:
+        """The places of null pointers."""
+        return [i for i, kind in enumerate(self._types) if kind.startswith("*") and address_of(flat[i]) == 0]
+
+    def _launch_irregular(self, x: int, y: int, z: int, stream: int, *flat: object) -> bool | None:
+        """Launch the code that reads tiles whole and looks at each access, or return False if this code is right.
+        Raises NullPointer; at once where there is no such code."""
+        nulls = self._nulls(flat)
+        overlapping = () if nulls else overlap(self._apart, flat, (x, y, z))
+        if not nulls and not overlapping:
+            return False
+        other = self.otherwise()
+        if other is not None:
+            other._launch_flat((x, y, z), flat)
+            return None
+        names = [self.image.parameters[i].name for i in self._flat.owners(nulls or overlapping)]
+        if nulls:
+            raise NullPointer(self.image.name, names[0])
+        raise IrregularArgument(
+            f"the arguments {' and '.join(names)} of {self.image.name} overlap in part, and its code, which was made "
+            "of text, stores parts of a tile before it has read all of it. Pass copies, or the kernel's source."
+        )
 
     def _launch_on_pool(self, context: ctypes.Array[ctypes.c_char], total: int) -> None:
         """Without libgomp: the same workers in Python's threads (ctypes releases the interpreter lock)."""
@@ -267,4 +291,8 @@ class CpuKernel:
         number, x, y, z, element = struct.unpack_from("=iiiiq", record)
         ctypes.memset(self._library["tx.record"], 0, RECORD_BYTES)
         message = self._assertions[number - 1] if 0 < number <= len(self._assertions) else "assertion failed"
+        place, null, name = message.partition(NULL_POINTER)
+        if null:
+            where = f" (program ({x}, {y}, {z}), element {element})"
+            raise NullPointer(self.image.name, name, where, place.replace("assertion failed: ", ""))
         raise DeviceAssertError(f"{message} (device-side assert in program ({x}, {y}, {z}), element {element})")

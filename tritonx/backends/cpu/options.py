@@ -15,6 +15,9 @@ class CpuOptions(Options):
     ``num_warps``, ``num_stages`` and ``num_ctas`` are accepted, as every backend must, and change nothing: a program is
     one thread, which runs its loops as they are written. Their defaults say so. Of the language it has every format and
     precision.
+
+    ``irregular``: code for null pointers, which are errors where they are accessed, and for arguments that overlap, of
+    which it reads a tile whole before it writes one. A launch that passes such arguments asks for it by itself.
     """
 
     num_warps: int = 1
@@ -22,3 +25,4 @@ class CpuOptions(Options):
     allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
     num_threads: int = 0
+    irregular: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, cast
 
 from tritonx.backends.api import Compilation, EmitStage, PassStage, Stage, Target
@@ -10,21 +10,34 @@ from tritonx.backends.cpu.options import CpuOptions
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
 
 
 def stages(target: Target, options: CpuOptions) -> tuple[Stage, ...]:
+    from tritonx.transforms.tile.guard_null_pointers import GuardNullPointers
     from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
+    passes = checked(TILE_PIPELINE) if options.check_bounds else TILE_PIPELINE
+    guards = (GuardNullPointers(),) if options.irregular else ()
     return (
-        PassStage("ttir", TILE_PIPELINE),
+        PassStage("ttir", (*passes, *guards)),
         EmitStage("llir", emit_llvm),
         EmitStage("obj", emit_object, "binary"),
     )
 
 
+def checked(passes: tuple[ModulePass, ...]) -> tuple[ModulePass, ...]:
+    """The passes with one that checks each access, as soon as all of them are through pointers."""
+    from tritonx.transforms.tile.check_bounds import CheckBounds
+    from tritonx.transforms.tile.rewrite_descriptors import RewriteDescriptors
+
+    after = next(at for at, one in enumerate(passes) if isinstance(one, RewriteDescriptors)) + 1
+    return (*passes[:after], CheckBounds(end_program=True), *passes[after:])
+
+
 def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """Loop nests as LLVM text; fills in the metadata that the driver needs."""
-    from tritonx.analysis.written import written_arguments
+    from tritonx.analysis.checked_accesses import checks_of
     from tritonx.backends.cpu.codegen import data_layout
     from tritonx.backends.cpu.host import isa_of
     from tritonx.conversion.tile_to_loops.lower import lower_module
@@ -33,28 +46,29 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.ir.origin import Origin
     from tritonx.runtime.errors import TritonError
 
-    isa = isa_of(compilation.target)
+    isa, options = isa_of(compilation.target), cast(CpuOptions, compilation.options)
     functions = [op for op in module.ops if isinstance(op, tile.FuncOp)]
-    names = [op.sym_name.data for op in functions]
     compilation.origin = Origin(functions[0] if functions else None)
-    written = {name: written_arguments(module, name) for name in names}
     try:
-        lowered = lower_module(module, isa, data_layout=data_layout(isa), fuse=compilation.options.enable_fp_fusion)
+        given = {"fuse": options.enable_fp_fusion, "irregular": options.irregular}
+        lowered = lower_module(module, isa, data_layout=data_layout(isa), **given)
     except TritonError:
         raise
     except Exception as error:
         raise failure_of(error, "tile-to-loops", "") from (None if isinstance(error, PassError) else error)
     compilation.metadata.update(
         name=lowered.name,
-        num_warps=compilation.options.num_warps,
+        num_warps=options.num_warps,
         num_ctas=1,
         shared=0,
         warp_size=1,
         global_scratch_size=0,
         global_scratch_align=1,
-        num_threads=cast(CpuOptions, compilation.options).num_threads,
+        num_threads=options.num_threads,
+        otherwise=None if options.irregular else {"irregular": True},
+        apart=tuple(map(astuple, lowered.pairs)),
         assertions=lowered.assertions,
-        written=written.get(lowered.name, ()),
+        **checks_of(module),
     )
     return lowered.text
 

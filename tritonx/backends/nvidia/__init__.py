@@ -19,8 +19,8 @@ from tritonx.backends.api import (
     Target,
 )
 from tritonx.backends.nvidia.options import NvidiaOptions
+from tritonx.runtime.devices.pytorch import built_for
 from tritonx.runtime.errors import TooManyThreads
-from tritonx.runtime.pytorch import built_for
 from tritonx.runtime.submodules import loading
 
 if TYPE_CHECKING:
@@ -122,38 +122,38 @@ class NvidiaBackend(Backend):
 
     def version_key(self) -> str:
         """The device library is part of the code of the kernels that call it."""
-        from tritonx.backends.nvidia.device_library import fingerprint
+        from tritonx.backends.nvidia.libdevice.device_library import fingerprint
         from tritonx.backends.nvidia.targets import PTX_VERSION
 
         return f"ptx{PTX_VERSION} libdevice{fingerprint()}"
 
     def extern_functions(self, target: Target) -> Mapping[str, Any]:
-        from tritonx.backends.nvidia.libdevice_names import FUNCTIONS
+        from tritonx.backends.nvidia.libdevice.libdevice_names import FUNCTIONS
 
         return FUNCTIONS
 
     def disassemble(self, name: str, image: KernelImage) -> str | None:
         if name != "sass":
             return None
-        from tritonx.backends.nvidia.disassemble import disassemble
+        from tritonx.backends.nvidia.assembler.disassemble import disassemble
 
         return disassemble(image.binary)
 
     def prepare_launch(self) -> None:
-        from tritonx.backends.nvidia.launcher import can_build
+        from tritonx.backends.nvidia.launch.launcher import can_build
 
         if can_build():
-            from tritonx.backends.nvidia.launcher_builtin import object_file
+            from tritonx.backends.nvidia.launch.launcher_builtin import object_file
 
             object_file()
 
     def has_device(self) -> bool | None:
-        from tritonx.backends.nvidia.presence import gpu_visible
+        from tritonx.backends.nvidia.launch.presence import gpu_visible
 
         return gpu_visible()
 
     def c_dialect(self) -> Dialect:
-        from tritonx.backends.nvidia.embedding import DIALECT
+        from tritonx.backends.nvidia.launch.embedding import DIALECT
 
         return DIALECT
 

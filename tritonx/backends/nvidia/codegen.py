@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tritonx.backends.nvidia import library_excerpt
+from tritonx.backends.nvidia.libdevice import library_excerpt
 from tritonx.backends.nvidia.targets import PTX_VERSION
 from tritonx.conversion.llvm_binding import Limit, Module, TargetMachine, binding, run_passes
 
@@ -71,8 +71,10 @@ def _optimise(module: Module, machine: TargetMachine) -> None:
 
 
 def kernel_name(ptx: str) -> str:
-    """The entry symbol of a PTX module."""
+    """The entry symbol of a PTX module. Raises ``PassFailure`` where no function is a kernel."""
     found = re.search(r"\.visible \.entry (\w+)", ptx)
     if found is None:
-        raise ValueError("the PTX has no entry")
+        from tritonx.ir.failure import PassFailure
+
+        raise PassFailure("ptx", "the module has no kernel: none of its functions is public", what="stage")
     return found.group(1)

@@ -8,12 +8,9 @@ programs that compare a kernel with these products need no other code.
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
+from tritonx.runtime.devices.torch_interface import TorchTensor, pytorch
 from tritonx.runtime.errors import TritonError
-
-if TYPE_CHECKING:
-    import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
 
 _FP8 = "torch.float8_e4m3fn"
 _DTYPES = "torch.float16", "torch.bfloat16", "torch.float32", _FP8
@@ -34,23 +31,21 @@ class CublasLt:
     ``workspace`` is what Triton lends to cuBLASLt: a tensor, of which nothing is used here. Matrices are tensors of
     fp16, bf16, fp32 or fp8 (e4m3); for fp32, PyTorch's setting says whether the units may round to TF32.
 
-    >>> import importlib.util
-    >>> if importlib.util.find_spec("torch"):
-    ...     import torch
-    ...     a, b, c = torch.ones(2, 3), torch.ones(4, 3), torch.empty(2, 4)
-    ...     CublasLt(torch.empty(32, dtype=torch.uint8)).matmul(a, b, c)
-    ...     assert c.eq(3).all()
+    >>> import torch
+    >>> a, b, c = torch.ones(2, 3), torch.ones(4, 3), torch.empty(2, 4)
+    >>> CublasLt(torch.empty(32, dtype=torch.uint8)).matmul(a, b, c)
+    >>> c.tolist()
+    [[3.0, 3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]]
     """
 
-    def __init__(self, workspace: torch.Tensor, /) -> None:
+    def __init__(self, workspace: TorchTensor, /) -> None:
         if find_spec("torch") is None:
             raise ProductError("these products are computed by PyTorch, which is not installed")
-        self._units: dict[torch.device, torch.Tensor] = {}
+        self._units: dict[object, TorchTensor] = {}
 
-    def matmul(self, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, /) -> None:
+    def matmul(self, a: TorchTensor, b: TorchTensor, c: TorchTensor, /) -> None:
         """``c`` = ``a`` · ``b``ᵀ. Raises `ProductError` for matrices that do not fit together."""
-        import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
-
+        torch = pytorch()
         _check_dtypes(a, b, c)
         _check_places(a, b, c)
         _check_shapes(a, b, c)
@@ -60,11 +55,10 @@ class CublasLt:
             torch.mm(a, b.T, out=c)
 
     def gemm(
-        self, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, d: torch.Tensor, alpha: float, beta: float, /
+        self, a: TorchTensor, b: TorchTensor, c: TorchTensor, d: TorchTensor, alpha: float, beta: float, /
     ) -> None:
         """``d`` = ``alpha`` · ``a`` · ``b``ᵀ + ``beta`` · ``c``, with ``c`` of fp16. Raises `ProductError`."""
-        import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
-
+        torch = pytorch()
         if c.dtype != torch.float16:
             raise ProductError(f"C dtype must be float16, got {c.dtype}")
         _check_dtypes(a, b, d)
@@ -78,32 +72,31 @@ class CublasLt:
             total = product.mul_(alpha).add_(c, alpha=beta) if beta else product.mul_(alpha)
             d.copy_(total.clamp_(-_LARGEST_FP8, _LARGEST_FP8))
         else:
-            torch.addmm(c.to(a.dtype), a, b.T, beta=beta, alpha=alpha, out=d)
+            torch.addmm(c.type_as(a), a, b.T, beta=beta, alpha=alpha, out=d)
 
-    def _fp8(self, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
+    def _fp8(self, a: TorchTensor, b: TorchTensor, out: TorchTensor) -> None:
         """The product of fp8 matrices whose scales are 1, summed fast as Triton has it."""
-        import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
-
+        torch = pytorch()
         if a.device not in self._units:
             self._units[a.device] = torch.ones((), device=a.device)
         unit = self._units[a.device]
-        scaled = torch._scaled_mm  # pyright: ignore  # PyTorch has no other name for it that writes into a tensor
+        scaled = torch._scaled_mm  # pyright: ignore[reportPrivateUsage]  # no public function writes into a tensor
         scaled(a, b.T, unit, unit, out_dtype=out.dtype, use_fast_accum=True, out=out)
 
 
-def _check_dtypes(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
+def _check_dtypes(a: TorchTensor, b: TorchTensor, out: TorchTensor) -> None:
     if not a.dtype == b.dtype == out.dtype:
         raise ProductError(f"Data types do not match. They are {a.dtype}, {b.dtype} and {out.dtype}.")
     if str(a.dtype) not in _DTYPES:
         raise ProductError(f"Unsupported data type. {a.dtype} is none of {', '.join(_DTYPES)}.")
 
 
-def _check_places(*matrices: torch.Tensor) -> None:
+def _check_places(*matrices: TorchTensor) -> None:
     if len({matrix.device for matrix in matrices}) != 1:
         raise ProductError(f"The matrices are on {', '.join(str(matrix.device) for matrix in matrices)}.")
 
 
-def _check_shapes(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+def _check_shapes(a: TorchTensor, b: TorchTensor, c: TorchTensor) -> None:
     if not a.ndim == b.ndim == c.ndim == 2:
         raise ProductError("Only 2D matrices are supported.")
     (m, k), (n, inner), (rows, columns) = a.shape, b.shape, c.shape

@@ -13,11 +13,11 @@ from functools import lru_cache
 from importlib import import_module
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
-from tritonx.backends.nvidia.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT, Launcher, fastest
-from tritonx.backends.nvidia.presence import LIBRARIES, load
-from tritonx.backends.nvidia.scratch_memory import ScratchMemory
+from tritonx.backends.nvidia.launch.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT, Launcher, fastest
+from tritonx.backends.nvidia.launch.presence import LIBRARIES, load
+from tritonx.backends.nvidia.launch.scratch_memory import ScratchMemory
+from tritonx.runtime.devices.pytorch import PyTorchDriver
 from tritonx.runtime.errors import NoDevice, OutOfResources, StartedBeforeFork, TritonError
-from tritonx.runtime.pytorch import PyTorchDriver
 
 # CUdevice_attribute and CUfunction_attribute: cuda.h of CUDA 13.0
 _DEVICE_ATTRIBUTES = {
@@ -313,7 +313,7 @@ class NvidiaDriver(PyTorchDriver):
                 self.free(scratch, device)
 
     def time_recorded(self, run: Callable[[], object], milliseconds: float) -> list[float]:
-        from tritonx.backends.nvidia.recorded import Recorder
+        from tritonx.backends.nvidia.launch.recorded import Recorder
 
         self.activate(self.current_device())
         return Recorder(library(), check).times(self, run, milliseconds)

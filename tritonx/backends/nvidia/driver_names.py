@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tritonx.backends.api import Target as GPUTarget
 from tritonx.backends.driver import GPUDriver
-from tritonx.backends.nvidia import BACKEND, c_folders
-from tritonx.backends.nvidia.c_folders import libcuda_dirs, libraries, library_dirs
+from tritonx.backends.nvidia import BACKEND
+from tritonx.backends.nvidia.launch import c_folders
+from tritonx.backends.nvidia.launch.c_folders import libcuda_dirs, libraries, library_dirs
 from tritonx.runtime.build import compile_module_from_src
-from tritonx.runtime.cpp_types import FLOAT_PACK_FUNCTION, FLOAT_STORAGE_TYPE, cpp_type
+from tritonx.runtime.devices.cpp_types import FLOAT_PACK_FUNCTION, FLOAT_STORAGE_TYPE, cpp_type
 from tritonx.runtime.driver import driver_class
 from tritonx.runtime.refusals import refusing
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tritonx.runtime.environment import getenv
 from tritonx.runtime.errors import TritonError
-from tritonx.runtime.setting_texts import parse_bool, parse_file
-from tritonx.runtime.settings import Group, Knob, flag, optional_text
+from tritonx.runtime.settings.environment import getenv
+from tritonx.runtime.settings.setting import Group, Knob, flag, optional_text
+from tritonx.runtime.settings.setting_texts import parse_bool, parse_file
 
 
 class NoTool(TritonError, RuntimeError):
@@ -69,8 +69,8 @@ class env_nvidia_tool(Knob[NvidiaTool]):
 
 def _finder(binary: str) -> Callable[[], str | None]:
     """What looks for a program where the environment does not name one."""
-    from tritonx.backends.nvidia.assemble import installed_ptxas
-    from tritonx.backends.nvidia.disassemble import find_program
+    from tritonx.backends.nvidia.assembler.assemble import installed_ptxas
+    from tritonx.backends.nvidia.assembler.disassemble import find_program
 
     return installed_ptxas if binary.startswith("ptxas") else lambda: find_program(binary)
 

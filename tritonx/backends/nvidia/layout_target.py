@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.costs import costs_of
+from tritonx.backends.nvidia.emit.vector_atomics import summed_types
 from tritonx.backends.nvidia.matrix_units import WarpGroupUnit, WarpMatrixUnit
 from tritonx.backends.nvidia.options import NvidiaOptions
-from tritonx.backends.nvidia.targets import capability
-from tritonx.backends.nvidia.vector_atomics import summed_types
+from tritonx.backends.nvidia.targets import MAX_REGISTERS, capability
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
@@ -32,6 +32,12 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         options=_stated(number, groups=groups),
         num_stages=options.num_stages,
         costs=costs_of(number),
+        pipelined=is_pipelined(target, options),
+        block_copies="ttng" if copies_blocks(target, options) else "",
+        named_registers=MAX_REGISTERS + 1,
+        register_limits=True,
+        matrix_loads=True,  # from 7.5 on
+        matrix_stores=number >= 90,
     )
 
 
@@ -49,8 +55,14 @@ def is_pipelined(target: Target, options: Options) -> bool:
 
 
 def copies_blocks(target: Target, options: Options) -> bool:
-    """Whether blocks of descriptors that a kernel is given are copied by the unit of 9.0."""
-    return has_warp_groups(target, options) and options.num_ctas == 1
+    """Whether blocks of descriptors that a kernel is given are copied by the unit of 9.0. Threads access what is
+    checked."""
+    return has_warp_groups(target, options) and options.num_ctas == 1 and not checks_accesses(options)
+
+
+def checks_accesses(options: Options) -> bool:
+    """Whether accesses are checked. A check reduces over all lanes of a tile, which a cluster does not do."""
+    return options.check_bounds and options.num_ctas == 1
 
 
 def makes_maps_at_launch(target: Target, options: Options) -> bool:

@@ -56,7 +56,7 @@ class NvidiaOptions(GpuOptions):
 
     @property
     def names_files(self) -> bool:
-        return self.line_info
+        return self.line_info or super().names_files
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """An instruction's K is 32 bytes, or 16 elements."""

@@ -19,20 +19,13 @@ if TYPE_CHECKING:
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     """ttir → ttgir → llir → ptx → cubin for one compute capability."""
-    from tritonx.backends.nvidia.layout_target import copies_blocks, makes_maps_at_launch
-    from tritonx.backends.nvidia.passes import layout_passes, memory_passes, tile_passes
-    from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
+    from tritonx.backends.gpu_passes import gpu_stages
+    from tritonx.backends.nvidia.inserts import on_layouts, on_tiles
+    from tritonx.backends.nvidia.layout_target import checks_accesses, gpu_target
 
-    copied_bytes = capability(target).shared_bytes if copies_blocks(target, options) else 0
+    gpu, own = gpu_target(target, options), (tuple(on_tiles(target, options)), tuple(on_layouts(target, options)))
     return (
-        tile_stage(
-            tile_passes(
-                copied_bytes=copied_bytes,
-                at_launch=makes_maps_at_launch(target, options),
-                clusters=options.num_ctas > 1,
-            )
-        ),
-        gpu_stage(layout_passes(target, options), memory_passes(target, options)),
+        *gpu_stages(gpu, *own, checked=checks_accesses(options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx, tells=lambda: knobs.dump_nvptx),
         EmitStage("cubin", emit_cubin, kind="binary", needs_tool=True, tells=lambda: knobs.dump_ptxas_log),
@@ -41,13 +34,14 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
+    from tritonx.analysis.checked_accesses import checks_of
     from tritonx.analysis.shared_budget import largest_buffers
     from tritonx.backends.nvidia.codegen import data_layout
-    from tritonx.backends.nvidia.launch_maps import OTHERWISE
-    from tritonx.backends.nvidia.machine import NvidiaMachine
-    from tritonx.backends.nvidia.table import TABLE
-    from tritonx.backends.nvidia.tensor_map import NBYTES
-    from tritonx.backends.nvidia.tensor_map_at_launch import maps_at_launch
+    from tritonx.backends.nvidia.emit.machine import NvidiaMachine
+    from tritonx.backends.nvidia.emit.table import TABLE
+    from tritonx.backends.nvidia.tensor_maps.launch_maps import OTHERWISE
+    from tritonx.backends.nvidia.tensor_maps.tensor_map import NBYTES
+    from tritonx.backends.nvidia.tensor_maps.tensor_map_at_launch import maps_at_launch
     from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
 
@@ -65,7 +59,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     emitter = ModuleEmitter(module, machine, options, TABLE, lines)
     text = emitter.emit()
     compilation.origin = emitter.origin()
-    compilation.metadata.update(emitter.launch_metadata())
+    compilation.metadata.update(emitter.launch_metadata(), **checks_of(module))
     compilation.metadata["tensordesc_meta"] = tensor_maps(emitter)
     if (maps := maps_at_launch(module)) is not None:
         compilation.metadata["tensormaps_at_launch"] = maps
@@ -80,7 +74,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
 
 def tensor_maps(emitter: ModuleEmitter) -> tuple[dict[str, object], ...]:
     """What the launch must know of the kernel's descriptors."""
-    from tritonx.backends.nvidia.tensor_map import recipe
+    from tritonx.backends.nvidia.tensor_maps.tensor_map import recipe
     from tritonx.ir.failure import PassError
 
     found: list[dict[str, object]] = []
@@ -121,10 +115,10 @@ def module_maxnreg(module: ModuleOp, share: int) -> int | None:
 
 
 def emit_ptx(text: str, compilation: Compilation) -> str:
-    from tritonx.backends.nvidia import device_library
-    from tritonx.backends.nvidia.assembler_faults import avoid_faults
+    from tritonx.backends.nvidia.assembler.assembler_faults import avoid_faults
+    from tritonx.backends.nvidia.assembler.shifted_offsets import shift_offsets
     from tritonx.backends.nvidia.codegen import kernel_name
-    from tritonx.backends.nvidia.shifted_offsets import shift_offsets
+    from tritonx.backends.nvidia.libdevice import device_library
     from tritonx.runtime.isolation.translate import translate
 
     chip = capability(compilation.target)
@@ -158,7 +152,7 @@ def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:
 
 
 def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
-    from tritonx.backends.nvidia.assemble import assemble
+    from tritonx.backends.nvidia.assembler.assemble import assemble
     from tritonx.runtime.isolation.translate import isolated
 
     target, options = compilation.target, options_of(compilation)

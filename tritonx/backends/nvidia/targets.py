@@ -15,6 +15,10 @@ PTX_VERSION = 90
 GRANULE = 8
 """Registers are given out to warps in so many a thread."""
 
+RESERVED = 1024
+"""Bytes of shared memory that a multiprocessor keeps for each block, from compute capability 8.0 on (CUDA C++
+programming guide, "Shared memory")."""
+
 MAX_REGISTERS = 255
 """Of a thread: the last number names no register."""
 
@@ -35,6 +39,10 @@ class Capability:
         """Registers that each of so many threads may take for a multiprocessor to hold them all: it gives eight at a
         time (CUDA C++ programming guide, "Hardware multithreading")."""
         return min(MAX_REGISTERS, self.registers // threads // GRANULE * GRANULE)
+
+    def blocks_with(self, shared: int) -> int:
+        """How many blocks with so many bytes of shared memory a multiprocessor has room for."""
+        return max(1, (self.shared_bytes + RESERVED) // (shared + RESERVED))
 
 
 CAPABILITIES: dict[int, Capability] = {

@@ -31,9 +31,10 @@ def signatures(functions: Mapping[str, Mapping[tuple[str, ...], tuple[str, str]]
 
 
 def call_each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
-    """Call a scalar function on every element, once for equal operands."""
+    """Call a scalar function, the module's or an external one, on every element, once for equal operands."""
     elems = [t.elem for t in operands]
-    f.module.declare(result, symbol, elems)
+    if symbol not in f.module.definitions:
+        f.module.declare(result, symbol, elems)
     n = operands[0].n
     if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.may_be_written_late(f.current):
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tritonx.conversion.counters import next_count
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shared import paddings
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
@@ -123,7 +124,7 @@ def for_(op: scf.ForOp, f: FunctionEmitter, forms: Mapping[int, Form] | None = N
     f.lines.append("")
     phis = Phis(f, types_of(op.iter_args), forms)
     phis.add(before, entry)
-    word = "ult" if "unsignedCmp" in op.properties or "unsignedCmp" in op.attributes else "slt"
+    word = "slt" if op.unsigned is None else "ult"
     f.line(f"br i1 {f.inst(f'icmp {word} {type_} {counter}, {upper}')}, label %{inside}, label %{done}")
     f.label(inside)
     f.set(body.args[0], Tile.of(type_, [counter]))
@@ -132,7 +133,7 @@ def for_(op: scf.ForOp, f: FunctionEmitter, forms: Mapping[int, Form] | None = N
     back = phis.operands(terminator_values(f, body))
     if any(isinstance(inner, gpu_layout.AsyncCopyGlobalToLocalOp) for inner in body.ops):
         back = [_as_one(f, *pair) for pair in zip(phis.tiles, back, strict=True)]
-    following = f.inst(f"add {type_} {counter}, {step}")
+    following = next_count(f, op, type_, counter, step)
     latch = f.block
     f.branch(head, f.module.loop_mark(op, unrolls=not _is_kept(op, f)))
     phis.add(latch, back)

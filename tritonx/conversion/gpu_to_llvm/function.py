@@ -14,14 +14,14 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.analysis.buffers import offset_of
 from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.budget import Budget
+from tritonx.conversion.gpu_to_llvm.cold_paths import Left
+from tritonx.conversion.gpu_to_llvm.constancy import first_registers
+from tritonx.conversion.gpu_to_llvm.constant_offsets import Sums
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
-from tritonx.conversion.gpu_to_llvm.runs import first_registers
-from tritonx.conversion.gpu_to_llvm.seldom import Left
-from tritonx.conversion.gpu_to_llvm.stretches import stretches_of
-from tritonx.conversion.gpu_to_llvm.sums import Sums
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import bits, is_held, pointer_to, space_of
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile, Value, is_constant
+from tritonx.conversion.gpu_to_llvm.wait_intervals import wait_intervals_of
 from tritonx.conversion.llvm_writer import Writer
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of
@@ -54,7 +54,7 @@ class FunctionEmitter(Writer):
         self.is_kernel = False
         self.allocas = 0
         self._values: dict[SSAValue, Value] = {}
-        self._stretches: dict[Block, dict[Operation, int]] = {}
+        self._intervals: dict[Block, dict[Operation, int]] = {}
         self.labels: dict[Block, str] = {}
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
@@ -204,10 +204,10 @@ class FunctionEmitter(Writer):
         use = result.first_use
         if use is None or block is None or not result.has_one_use() or use.operation.parent is not block:
             return False
-        if block not in self._stretches:
-            self._stretches[block] = stretches_of(block)
-        stretches = self._stretches[block]
-        return stretches[op] == stretches[use.operation]
+        if block not in self._intervals:
+            self._intervals[block] = wait_intervals_of(block)
+        intervals = self._intervals[block]
+        return intervals[op] == intervals[use.operation]
 
     def concat(self, elem: str, parts: list[str], width: int) -> str:
         """Vectors of ``width`` elements each, one after another; the number of parts is a power of two."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm.sums import Sum
+from tritonx.conversion.gpu_to_llvm.constant_offsets import Sum
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
 from tritonx.layouts.index_math import ChoiceTerm, all_xors, index_plan

@@ -279,10 +279,6 @@ class Machine(ABC):
         differ there alone hold the same."""
         raise NotImplementedError
 
-    def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
-        """``value`` (i32) of the lane ``delta`` below; any value in the lowest ``delta`` lanes."""
-        raise NotImplementedError
-
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
         """``value`` (i32) of lane ``lane`` (i32)."""
         raise NotImplementedError

@@ -1,5 +1,8 @@
 """Inclusive scans by doubling over the bits of the axis coordinate, from the lowest.
 
+The lowest bits, as far as they are a thread's own, are scanned one element after another: a tree has fewer steps one
+behind the other, but takes ``n / 2 * log n`` combinations of ``n`` elements where ``n - 1`` are enough.
+
 After the bits below ``j`` every register holds its prefix inside its run of ``2^j`` elements, and the run's total is
 known to all of the run's threads. Bit ``j`` joins two neighbouring runs: the total of the lower goes in front of
 everything in the upper. What goes in front of a run is kept apart (``before``) and joined to the elements once, at
@@ -8,8 +11,10 @@ between warps."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from xdsl.ir import Operation
 
@@ -60,7 +65,10 @@ class Scanner:
         """Bits of the lane's number between which the totals do not differ."""
 
     def element(self, register: int) -> list[Tile]:
-        return [Tile.of(e, [v[register]]) for e, v in zip(self.elems, self.values, strict=True)]
+        return self.elements((register,))
+
+    def elements(self, registers: Sequence[int]) -> list[Tile]:
+        return [Tile.of(e, [v[r] for r in registers]) for e, v in zip(self.elems, self.values, strict=True)]
 
     def combine(self, left: list[Tile], right: list[Tile]) -> list[Tile]:
         return combine_region(self.f, self.region, left, right)
@@ -84,6 +92,23 @@ class Scanner:
 
     # ---- the three places where a bit of the coordinate can be
 
+    def lowest_registers(self, bits: list[int]) -> None:
+        """No other thread is involved yet: one element after another, those of all runs at once."""
+        for bit in bits:
+            pairs = [
+                (first, run, self.runs[first | 1 << bit]) for first, run in self.runs.items() if not first >> bit & 1
+            ]
+            ordered = ((first, (high, low) if self.reverse else (low, high)) for first, low, high in pairs)
+            self.runs = {first: Run(a.registers + b.registers, []) for first, (a, b) in ordered}
+        runs = list(self.runs.values())
+        columns = list(zip(*(run.registers for run in runs), strict=True))
+        so_far = self.elements(columns[0])
+        for registers in columns[1:]:
+            so_far = self.combine(so_far, self.elements(registers))
+            self.write(registers, so_far)
+        for run in runs:
+            run.total = self.element(run.registers[-1])
+
     def register_bit(self, bit: int) -> None:
         merged: dict[int, Run] = {}
         for first, run in self.runs.items():
@@ -92,24 +117,14 @@ class Scanner:
             low, high = run, self.runs[first | 1 << bit]
             if self.reverse:
                 low, high = high, low
-            if low.before is None and high.before is None:
-                self.join_registers(low, high)
-            else:
-                self.put_before(high, low.total, None)
-                self.settle(high)
-                self.settle(low)
-                low.before = None
+            self.put_before(high, low.total, None)
+            self.settle(high)
+            self.settle(low)
+            low.before = None
             merged[first] = Run(low.registers + high.registers, self.combine(low.total, high.total))
         self.runs = merged
 
-    def join_registers(self, low: Run, high: Run) -> None:
-        """No other thread is involved yet: put the lower run's total in front of each element of the upper one."""
-        n = len(high.registers)
-        right = [Tile.of(e, [v[r] for r in high.registers]) for e, v in zip(self.elems, self.values, strict=True)]
-        left = [Tile.splat(t.elem, n, self.f.scalars(t)[0]) for t in low.total]
-        self.write(high.registers, self.combine(left, right))
-
-    def write(self, registers: list[int], tiles: list[Tile]) -> None:
+    def write(self, registers: Sequence[int], tiles: list[Tile]) -> None:
         for names, tile_ in zip(self.values, tiles, strict=True):
             for r, name in zip(registers, self.f.scalars(tile_), strict=True):
                 names[r] = name
@@ -163,7 +178,7 @@ class Scanner:
         if run.before is None:
             return
         n = len(run.registers)
-        now = [Tile.of(e, [v[r] for r in run.registers]) for e, v in zip(self.elems, self.values, strict=True)]
+        now = self.elements(run.registers)
         left = [Tile.splat(t.elem, n, self.f.scalars(t)[0]) for t in run.before]
         joined = self.combine(left, now)
         if run.has is not None:
@@ -188,11 +203,14 @@ def scan(op: tile.ScanOp, f: FunctionEmitter) -> None:
     scanner = Scanner(op, f)
     axis = scanner.axis
     bits: list[tuple[int, str, int]] = []
-    for kind, steps in (("register", axis.registers), ("lane", axis.lanes), ("warp", axis.warps)):
-        bits += [(step, kind, i) for i, step in steps]
+    for kind, of_kind in (("register", axis.registers), ("lane", axis.lanes), ("warp", axis.warps)):
+        bits += [(step, kind, i) for i, step in of_kind]
     check_order(op, bits)
     warps_done = False
-    for _, kind, i in sorted(bits):
+    steps = sorted(bits)
+    own = [i for _, _, i in takewhile(lambda step: step[1] == "register", steps)]
+    scanner.lowest_registers(own)
+    for _, kind, i in steps[len(own) :]:
         if kind == "register":
             scanner.register_bit(i)
         elif kind == "lane":

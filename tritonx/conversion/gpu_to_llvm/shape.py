@@ -11,10 +11,10 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
 
+from tritonx.conversion.gpu_to_llvm.constant_offsets import Sum
 from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, lanewise, of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import register_constants
-from tritonx.conversion.gpu_to_llvm.sums import Sum
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.conversions import nibble_to_float
 from tritonx.dialects import gpu_layout, tile

@@ -1,7 +1,7 @@
 """Accesses by vectors of which a mask may take a part.
 
 Each is made whole where its first and its last mask hold. Where they differ (`analysis.mask_edges`: in one vector of a
-row) the elements are accessed one by one, behind a branch (`seldom`), which those who have whole ones go past."""
+row) the elements are accessed one by one, behind a branch (`cold_path`), which those who have whole ones go past."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Protocol
 
 from xdsl.ir import SSAValue
 
+from tritonx.conversion.gpu_to_llvm.cold_paths import ColdPath, any_of
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
-from tritonx.conversion.gpu_to_llvm.seldom import Seldom, any_of
 from tritonx.conversion.gpu_to_llvm.types import bits
 
 
@@ -91,7 +91,7 @@ def load(
         return made
 
     tests = tuple(vector.split for vector in vectors)
-    f.left.add(Seldom(result, tests, access.type, tuple(whole), one_by_one, take))
+    f.left.add(ColdPath(result, tests, access.type, tuple(whole), one_by_one, take))
 
 
 def store(f: FunctionEmitter, memory: Memory, vectors: Sequence[Vector], access: Access, values: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 from tritonx.conversion.gpu_to_llvm import (
     asynchronous,
     atomic,
+    constant_offsets,
     control,
     convert_layout,
     custom,
@@ -20,13 +21,12 @@ from tritonx.conversion.gpu_to_llvm import (
     scan,
     shape,
     shared,
-    sums,
 )
 from tritonx.conversion.gpu_to_llvm.function import Emit
 
 TABLE: dict[type[Operation], Emit] = {
     **elementwise.TABLE,
-    **sums.emitters(elementwise.TABLE),
+    **constant_offsets.emitters(elementwise.TABLE),
     **memory.TABLE,
     **global_scratch.TABLE,
     **shape.TABLE,

@@ -14,8 +14,8 @@ A thread holds ``n`` elements of a tile, numbered by the layout's register index
 Either form is made from the other on demand. A scalar value is a tile with ``n == 1``.
 
 A third form is *lazy*: a function that writes any run of the elements when they are asked for. A wide tile with one
-user in the same stretch of a block (``stretches``) is kept like this, so that a chain of elementwise ops between a load
-and a reduction or a store is written a few elements at a time and its intermediates never all live at once. The
+user in the same wait interval of a block is kept like this, so that a chain of elementwise ops between a load and a
+reduction or a store is written a few elements at a time and its intermediates never all live at once. The
 assembler would have to find that order again, and does not. Data whose elements are there one by one is lazy as well
 (``FunctionEmitter.gathered``): it has scalars, and packs the run that is asked for."""
 

@@ -6,7 +6,8 @@ included. A conversion from f64 to a format narrower than f32 goes through f32 *
 last bit set if anything was lost), which makes the second rounding the only one (Boldo & Melquiond 2008).
 
 Widening an 8-bit float is exact: the bits are moved into place and an exact power of two corrects the exponent's bias,
-which also makes subnormal numbers come out right.
+which also makes subnormal numbers come out right. bf16 is the upper half of that f32; f16 has the exponent of f8E5M2,
+which is its upper half.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def convert(ops: Ops, value: str, source: str, target: str, *, toward_zero: bool
         direct = ops.target.narrows_double or source != "f64" or target == "f32"
         if not toward_zero and _ORDER[given] > _ORDER[wanted] and direct:
             return ops.cast("fptrunc", given, value, wanted)
+    if source in FLOAT8 and target == "bf16":
+        return upper_half(ops, widened(ops, value, source), wanted)
+    if source == "f8E5M2" and target == "f16":
+        word = ops.binary("shl", "i16", ops.cast("zext", "i8", value, "i16"), ops.number("i16", 8))
+        return ops.cast("bitcast", "i16", word, wanted)
     if target == "f64":
         return ops.cast("fpext", "float", widened(ops, value, source), "double")
     if source == "f64" and target == "f32":  # towards zero
@@ -78,6 +84,12 @@ def narrowed(ops: Ops, value: str, target: str, *, toward_zero: bool = False) ->
 def bfloat_to_float(ops: Ops, code: Code, value: str) -> str:
     """The float of bf16 bits, an i16."""
     return code.from_bits(code.int_op("shl", ops.cast("zext", "i16", value, "i32"), 16))
+
+
+def upper_half(ops: Ops, x: str, held: str) -> str:
+    """f32 whose lower half is 0, as bf16 in ``held``: nothing is rounded."""
+    code = ops.code()
+    return ops.cast("bitcast", "i16", ops.cast("trunc", "i32", code.int_op("lshr", code.bits(x), 16), "i16"), held)
 
 
 def float_to_bfloat(ops: Ops, code: Code, x: str, *, toward_zero: bool) -> str:

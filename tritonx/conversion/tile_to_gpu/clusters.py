@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
-from tritonx.analysis.pointer_sources import pointers_of, roots_of
+from tritonx.analysis.pointer_sources import Roots, pointers_of, roots_of
 from tritonx.conversion.tile_to_gpu.propagation import plain
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
@@ -52,6 +53,7 @@ class Reread:
     def __init__(self, ops: Iterable[Operation]) -> None:
         self._ops = ops
         self._known: dict[Operation, bool] = {}
+        self._roots: dict[SSAValue, Roots] = {}
 
     def allows(self, load: tile.LoadOp) -> bool:
         """Whether nothing in the function may write what is loaded."""
@@ -60,12 +62,17 @@ class Reread:
         return self._known[load]
 
     def _is_only_read(self, load: tile.LoadOp) -> bool:
-        read = roots_of((load.ptr,))
-        if read is None:
-            return False
+        read = roots_of((load.ptr,), self._roots)
+        return read is not None and self._written is not None and not self._written & read
+
+    @cached_property
+    def _written(self) -> Roots:
+        """The arguments whose arrays the function may write; None where that may be any array."""
+        found: set[SSAValue] = set()
         for op in self._ops:
             if not op.regions and may_write(op) and (pointers := pointers_of(op)):
-                written = roots_of(pointers)
-                if written is None or written & read:
-                    return False
-        return True
+                written = roots_of(pointers, self._roots)
+                if written is None:
+                    return None
+                found |= written
+        return frozenset(found)

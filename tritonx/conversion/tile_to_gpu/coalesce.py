@@ -4,13 +4,15 @@ Neighbouring addresses go to neighbouring threads, as many to one thread as an a
 and order in a function agree on one width, so that what flows between them keeps its layout:
 the largest that any of them can use, but no more than a store moves at once that what is loaded goes to: a wider share
 per thread would leave gaps between the threads of each of its accesses. What only a product takes goes to none: the
-product's result is made elsewhere. An atomic is as wide as one instruction of the target does it.
+product's result is made elsewhere. An atomic is as wide as one instruction of the target does it. Where a unit takes
+words of neighbours along K (`GpuTarget.packs_along_k`), a thread loads neighbours of both dims.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -21,7 +23,7 @@ from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import becomes
-from tritonx.dialects.layout_constraints import DotOperands, constraint_of
+from tritonx.dialects.layout_constraints import DotOperands, constraint_of, is_elementwise
 from tritonx.dialects.tile.enums import RMWOp
 from tritonx.ir.types import PointerType, bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts.encodings import BlockedEncoding, Ints
@@ -53,7 +55,8 @@ def coalesced_encodings(
     ops: Iterable[Operation], facts: AxisFacts, target: GpuTarget
 ) -> dict[Operation, BlockedEncoding]:
     """The encoding of the pointers of every load, store and atomic through a tile of pointers."""
-    steps = NeighbourSteps(facts)
+    steps, ops = NeighbourSteps(facts), list(ops)
+    summed = _summed_dims(ops) if target.packs_along_k else {}
     accesses = [access for op in ops if (access := _access(op, facts, steps, target)) is not None]
     widths: dict[tuple[Ints, Ints], int] = {}
     stores: dict[tuple[Ints, Ints], dict[Operation, int]] = {}
@@ -62,42 +65,99 @@ def coalesced_encodings(
         widths[key] = max(widths.get(key, 1), access.width)
         if isinstance(access.op, STORES):
             stores.setdefault(key, {})[access.op] = access.limit
+    reached = _Reached.of([access.op for access in accesses if isinstance(access.op, LOADS)])
+    limits = {key: reached.limits(of_key) for key, of_key in stores.items()}
     result: dict[Operation, BlockedEncoding] = {}
     for access in accesses:
         key = access.shape, access.order
         per_thread = [1] * len(access.shape)
         if access.shape:
-            limit = _limit(access, stores.get(key, {}))
+            limit = _limit(access, stores.get(key, {}), limits.get(key, {}))
             per_thread[access.order[0]] = max(1, min(widths[key], limit, access.shape[access.order[0]]))
+            if isinstance(access.op, LOADS):
+                _fill_words(access, per_thread, summed.get(access.op.results[0]), target)
         result[access.op] = blocked(
             access.shape, tuple(per_thread), access.order, target.num_warps, target.warp_size, target.num_ctas
         )
     return result
 
 
-def _limit(access: _Access, stores: Mapping[Operation, int]) -> int:
+def _fill_words(access: _Access, per_thread: list[int], along: int | None, target: GpuTarget) -> None:
+    """Gives a thread neighbours along K as well, as many as a register holds, of an operand that lies along another dim
+    in memory: it makes the words that the product takes of its own registers."""
+    if along is None or along == access.order[0]:
+        return
+    share = prod(access.shape) // (target.num_warps * target.warp_size * prod(per_thread))
+    bits = max(8, bit_width(element_type(type_of(access.op.results[0]))))
+    per_thread[along] = max(1, min(8 * WORD // bits, share, access.shape[along]))
+
+
+def _summed_dims(ops: Sequence[Operation]) -> dict[SSAValue, int | None]:
+    """Of the values that products take, also of what these are computed from element by element or transposed, the dim
+    that is K; None where a value goes elsewhere too."""
+    found: dict[SSAValue, int | None] = {}
+    for op in reversed(ops):  # users first
+        if len(op.results) == 1 and is_tensor(type_of(op.results[0])):
+            dims = {_summed_by(use.operation, use.index, found) for use in op.results[0].uses}
+            found[op.results[0]] = dims.pop() if len(dims) == 1 else None
+    return found
+
+
+def _summed_by(op: Operation, index: int, found: Mapping[SSAValue, int | None]) -> int | None:
+    """The dim of an operand that its use sums over."""
+    if isinstance(op, tile.DotOp):
+        return len(shape_of(type_of(op.operands[index]))) - 1 - index if index < 2 else None
+    along = found.get(op.results[0]) if len(op.results) == 1 else None
+    if isinstance(op, tile.TransOp):
+        return None if along is None else int(op.order.get_values()[along])
+    return along if is_elementwise(op) else None
+
+
+def _limit(access: _Access, stores: Mapping[Operation, int], limits: Mapping[SSAValue, int]) -> int:
     """The least of what the stores move at once that an access's data goes to; a store is with all others."""
     if isinstance(access.op, LOADS) and stores:
-        reached = _reached(access.op)
-        return min((limit for op, limit in stores.items() if op in reached), default=1 << 30)
+        return min((limits[result] for result in access.op.results if result in limits), default=1 << 30)
     return min(stores.values(), default=1 << 30)
 
 
-def _reached(load: Operation) -> set[Operation]:
-    """The ops that what is loaded goes to, up to products."""
-    found: set[Operation] = set()
-    values = set[SSAValue](load.results)
-    work = list(values)
-    while work:
-        for use in work.pop().uses:
-            op = use.operation
-            if isinstance(constraint_of(op), DotOperands) or isinstance(op, tile.DotScaledOp):
-                continue
-            found.add(op)
-            made = (set(becomes(op, use.index)) or set(op.results)) - values
-            values |= made
-            work += made
-    return found
+@dataclass(frozen=True)
+class _Reached:
+    """The values and stores that loaded data goes to, up to products, as a graph from each to what it is made of."""
+
+    made_of: Mapping[SSAValue, Sequence[SSAValue]]
+    stored: Mapping[Operation, Sequence[SSAValue]]
+
+    @classmethod
+    def of(cls, loads: Iterable[Operation]) -> _Reached:
+        work: list[SSAValue] = [result for load in loads for result in load.results]
+        made_of: dict[SSAValue, list[SSAValue]] = {value: [] for value in work}
+        stored: dict[Operation, list[SSAValue]] = {}
+        while work:
+            value = work.pop()
+            for use in value.uses:
+                op = use.operation
+                if isinstance(constraint_of(op), DotOperands) or isinstance(op, tile.DotScaledOp):
+                    continue
+                if isinstance(op, STORES):
+                    stored.setdefault(op, []).append(value)
+                for made in becomes(op, use.index) or op.results:
+                    if made not in made_of:
+                        made_of[made] = []
+                        work.append(made)
+                    made_of[made].append(value)
+        return cls(made_of, stored)
+
+    def limits(self, stores: Mapping[Operation, int]) -> dict[SSAValue, int]:
+        """Of each value the least limit of the stores that it goes to; each value is looked at once, by the least."""
+        limits: dict[SSAValue, int] = {}
+        for op, limit in sorted(stores.items(), key=lambda item: item[1]):
+            work = list(self.stored.get(op, ()))
+            while work:
+                value = work.pop()
+                if value not in limits:
+                    limits[value] = limit
+                    work += self.made_of[value]
+        return limits
 
 
 def pointer_of(op: Operation) -> SSAValue | None:
@@ -121,10 +181,7 @@ def _access(op: Operation, facts: AxisFacts, steps: NeighbourSteps, target: GpuT
     fast = order[0]
     most = max(1, target.vector_bits // bits)
     width = min(info.contiguity[fast], max(1, info.divisibility[fast] * 8 // bits), most)
-    elements = 1
-    for size in shape:
-        elements *= size
-    width = max(1, min(width, elements // (target.num_warps * target.warp_size)))
+    width = max(1, min(width, prod(shape) // (target.num_warps * target.warp_size)))
     is_store = isinstance(op, STORES)
     if isinstance(op, tile.AtomicRMWOp | tile.AtomicCASOp):
         # As many elements as an instruction takes, most often one: neighbours in neighbouring lanes.

@@ -2,11 +2,11 @@
 
 The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a thread
 holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp touches;
-a wider float nothing, so that what moves does so while it is half as wide, and takes half of the registers, unless it
-is an operand of multiply-adds, which is better moved to memory as it is read there; a conversion what
-`tritonx.layouts.convert.conversion_cost` says, and more for predicates. What stands in a loop counts four times for
-each level. These weights only have to rank alternatives: whether to move a value or to compute it again where it is
-wanted.
+a conversion what `tritonx.layouts.convert.conversion_cost` says, and more for predicates. A wider float costs nothing,
+so that what moves does so while it is half as wide, and takes half of the registers. But elements that other threads
+hold as well are widened once where that is as good, and an operand of multiply-adds is better moved to memory as it is
+read there. What stands in a loop counts four times for each level. These weights only have to rank alternatives:
+whether to move a value or to compute it again where it is wanted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tritonx.dialects import arith, scf, tile
 from tritonx.ir.types import bit_width, element_type, i1, is_integer, is_pointer, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
 from tritonx.layouts.convert import conversion_cost as layout_conversion_cost
-from tritonx.layouts.dims import LANE, REGISTER
+from tritonx.layouts.dims import LANE, REGISTER, WARP
 from tritonx.layouts.encodings import (
     DistributedEncoding,
     DotOperandEncoding,
@@ -91,7 +91,7 @@ def element_bits(type_: Attribute) -> int:
     return max(8, bit_width(type_))
 
 
-def version_cost(op: Operation, key: DistributedEncoding) -> int:
+def rematerialisation_cost(op: Operation, key: DistributedEncoding) -> int:
     """The cost for one key of an op that computes a tensor."""
     if isinstance(op, tile.LoadOp):
         return _load_cost(op, key)
@@ -103,7 +103,7 @@ def version_cost(op: Operation, key: DistributedEncoding) -> int:
     result = next(r for r in op.results if is_tensor(type_of(r)))
     held = registers(key, shape_of(type_of(result)))
     if isinstance(op, arith.ExtFOp) and (held <= HELD or not _is_operand_of_multiply_adds(key)):
-        return 0
+        return 0 if isinstance(key, DotOperandEncoding) else held - _own(key, shape_of(type_of(result)))
     return held * (HEAVY_WEIGHT if isinstance(op, HEAVY) else 1)
 
 
@@ -117,6 +117,12 @@ def registers(encoding: DistributedEncoding, shape: Ints) -> int:
     """Distinct elements that a thread holds."""
     layout = linear_layout(encoding, shape)
     return 1 << rank(layout.columns(REGISTER))
+
+
+def _own(encoding: DistributedEncoding, shape: Ints) -> int:
+    """Elements that a thread would hold if no other one had them as well; a copy is no more than it holds."""
+    layout = linear_layout(encoding, shape)
+    return max(1, (1 << layout.total_out_bits) >> (layout.in_bits(LANE) + layout.in_bits(WARP)))
 
 
 def _load_cost(op: Operation, key: DistributedEncoding) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.conversion.tile_to_gpu.matrix_unit import CannotMultiply, DotLayout, MatrixUnit, Product, type_name
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
@@ -26,7 +27,8 @@ def dot_layouts(
 ) -> dict[Operation, DotLayout]:
     """The layouts of every `tt.dot`. `accesses` are the layouts in which memory is accessed."""
     dots = [op for op in ops if isinstance(op, tile.DotOp)]
-    return {op: _layout(op, product_of(op, dots, accesses), target) for op in dots}
+    chains = Chains.of(dots)
+    return {op: _layout(op, product_of(op, chains, accesses), target) for op in dots}
 
 
 def _layout(op: tile.DotOp, product: Product, target: GpuTarget) -> DotLayout:
@@ -51,12 +53,14 @@ def _choice(product: Product, unit: MatrixUnit, target: GpuTarget) -> str:
 
 
 def product_of(
-    op: tile.DotOp, dots: Iterable[tile.DotOp] = (), accesses: Mapping[Operation, BlockedEncoding] | None = None
+    op: tile.DotOp,
+    dots: Iterable[tile.DotOp] | Chains = (),
+    accesses: Mapping[Operation, BlockedEncoding] | None = None,
 ) -> Product:
     """What a unit is asked of `op`, one of the products `dots` of a function."""
     bits = bit_width(type_of(op.a))
-    others = [other for other in dots if other is not op and other.parent is op.parent]
-    a_is_made = any(_reaches(other.d, (op.a,)) for other in others)
+    chains = dots if isinstance(dots, Chains) else Chains.of(dots)
+    a_is_made = chains.makes_a(op)
     return Product(
         shape=shape_of(type_of(op.d)),
         k=shape_of(type_of(op.a))[-1],
@@ -65,46 +69,95 @@ def product_of(
         sums=type_name(type_of(op.d)),
         bits=bits,
         exact=op.inputPrecision.value.data == InputPrecision.IEEE,
-        chained=a_is_made or any(_are_chained(op, other) for other in others),
+        chained=chains.is_chained(op),
         a_is_made=a_is_made,
         loaded_bits=_narrowest(op, bits),
         a_order=_memory_order(op.a, accesses or {}),
         b_order=_memory_order(op.b, accesses or {}),
         a_is_loaded=_is_loaded(op.a, op),
         b_is_loaded=_is_loaded(op.b, op),
-        is_wanted_whole=any(_needs_whole(op.d, other) for other in others),
+        is_wanted_whole=chains.is_wanted_whole(op),
     )
 
 
-def _are_chained(one: tile.DotOp, other: tile.DotOp) -> bool:
-    """Whether a result becomes an operand (not the accumulator) of the other product."""
-    return _reaches(one.d, (other.a, other.b)) or _reaches(other.d, (one.a, one.b))
+@dataclass(frozen=True)
+class Chains:
+    """Which of the products of a function are computed from each other's results, in their own blocks.
+
+    A bit stands for each product, and each transposition. One pass over a block finds the bits of all that a value is
+    computed from.
+    """
+
+    bits: Mapping[Operation, int]
+    made_of: Mapping[SSAValue, int]
+    """What each value of the blocks is computed from, itself included."""
+    used: Mapping[Block, int]
+    """Of each block, what its products' operands A and B are computed from."""
+    whole: Mapping[Block, int]
+    """Of each block, what a product needs all rows of for each row of its own: as B, or transposed as A."""
+
+    @classmethod
+    def of(cls, dots: Iterable[tile.DotOp]) -> Chains:
+        by_block: dict[Block, list[tile.DotOp]] = {}
+        for dot in dots:
+            if dot.parent is not None:
+                by_block.setdefault(dot.parent, []).append(dot)
+        bits: dict[Operation, int] = {}
+        made_of: dict[SSAValue, int] = {}
+        used: dict[Block, int] = {}
+        whole: dict[Block, int] = {}
+        for block, here in by_block.items():
+            wanted = set[Operation](here)
+            turned: list[tile.TransOp] = []
+            for op in block.ops:
+                if isinstance(op, tile.TransOp):
+                    turned.append(op)
+                if isinstance(op, tile.TransOp) or op in wanted:
+                    bits[op] = 1 << len(bits)
+                found = bits.get(op, 0)
+                for operand in op.operands:
+                    found |= made_of.get(operand, 0) if _block_of(operand) is block else 0
+                made_of.update(dict.fromkeys(op.results, found))
+            as_a = _union(made_of.get(dot.a, 0) for dot in here)
+            as_b = _union(made_of.get(dot.b, 0) for dot in here)
+            used[block] = as_a | as_b
+            whole[block] = as_b | _union(made_of.get(op.src, 0) for op in turned if bits[op] & as_a)
+        products = _union(bit for op, bit in bits.items() if isinstance(op, tile.DotOp))
+        return cls(bits, {value: found & products for value, found in made_of.items()}, used, whole)
+
+    def makes_a(self, op: tile.DotOp) -> bool:
+        """Whether operand A is computed from another product's result."""
+        return self._is_made(op, op.a)
+
+    def is_chained(self, op: tile.DotOp) -> bool:
+        """Whether a result becomes an operand (not the accumulator) of another product, this one's or to this one."""
+        return self.makes_a(op) or self._is_made(op, op.b) or self._bit(op) & self.used.get(_block(op), 0) != 0
+
+    def is_wanted_whole(self, op: tile.DotOp) -> bool:
+        """Whether another product needs all rows of the result for each row of its own."""
+        return self._bit(op) & self.whole.get(_block(op), 0) != 0
+
+    def _bit(self, op: tile.DotOp) -> int:
+        return self.bits.get(op, 0)
+
+    def _is_made(self, op: tile.DotOp, operand: SSAValue) -> bool:
+        return op in self.bits and _block_of(operand) is op.parent and self.made_of.get(operand, 0) != 0
 
 
-def _needs_whole(result: SSAValue, other: tile.DotOp) -> bool:
-    """Whether the other product needs all rows of a result for each row of its own: as B, or transposed as A."""
-    if _reaches(result, (other.b,)):
-        return True
-    block = other.parent
-    assert block is not None
-    turned = [op for op in block.ops if isinstance(op, tile.TransOp) and _reaches(op.result, (other.a,))]
-    return any(_reaches(result, (op.src,)) for op in turned)
+def _union(parts: Iterable[int]) -> int:
+    found = 0
+    for part in parts:
+        found |= part
+    return found
 
 
-def _reaches(value: SSAValue, goals: tuple[SSAValue, ...]) -> bool:
-    """Whether a goal is computed from `value` in its own block."""
-    block = value.owner.parent if isinstance(value.owner, Operation) else None
-    work, seen = list(goals), set[SSAValue]()
-    while work:
-        current = work.pop()
-        if current is value:
-            return True
-        owner = current.owner
-        if current in seen or not isinstance(owner, Operation) or owner.parent is not block:
-            continue
-        seen.add(current)
-        work += owner.operands
-    return False
+def _block(op: Operation) -> Block:
+    assert op.parent is not None
+    return op.parent
+
+
+def _block_of(value: SSAValue) -> Block | None:
+    return value.owner.parent if isinstance(value.owner, Operation) else None
 
 
 def _memory_order(value: SSAValue, accesses: Mapping[Operation, BlockedEncoding]) -> Ints:

@@ -148,6 +148,12 @@ class MatrixUnit(ABC):
         """Bytes of operands that the threads must turn on the way from memory to where the unit reads them."""
         return 0
 
+    @property
+    def packs_along_k(self) -> bool:
+        """Whether words of its operands are neighbours along K that no instruction brings together on the way from
+        shared memory."""
+        return False
+
     @abstractmethod
     def layout(self, product: Product, threads: Threads) -> DotLayout:
         """How the result and the operands lie, of a product that the unit takes. Raises `CannotMultiply`."""

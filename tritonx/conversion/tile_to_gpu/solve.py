@@ -38,7 +38,7 @@ from tritonx.conversion.tile_to_gpu.costs import (
     is_index,
     loop_weight,
     registers,
-    version_cost,
+    rematerialisation_cost,
 )
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
@@ -125,12 +125,21 @@ class _Solver:
         for argument in block.args if block is not None else ():
             if is_tensor(type_of(argument)):
                 self.native[argument] = self._plain(argument)
+        # An op whose operands have no layout yet gets a default one only when nothing else decides: the result of an
+        # `scf.if` has its layout after a round.
+        self._spread(defaults=False)
+        self._spread(defaults=True)
+        self.natural = frozenset(self.native)
+        self.costs.clear()
+
+    def _spread(self, *, defaults: bool) -> None:
+        """Propagate native layouts through the ops and the values that control flow joins, to a fixed point."""
         for _ in range(ROUNDS):
             before = dict(self.native)
             self.costs.clear()
             for op in self.ops:
                 if any(is_tensor(type_of(r)) for r in op.results) and op.__class__ not in CONTROL:
-                    self._set_native(op)
+                    self._set_native(op, defaults=defaults)
             for group in self.groups:
                 # What comes back round a loop says more than what enters it.
                 known = [self.native[v] for v in group.operands() if v in self.native]
@@ -138,10 +147,8 @@ class _Solver:
                     self.native.update(dict.fromkeys(group.values, known[-1]))
             if self.native == before:
                 break
-        self.natural = frozenset(self.native)
-        self.costs.clear()
 
-    def _set_native(self, op: Operation) -> None:
+    def _set_native(self, op: Operation, *, defaults: bool) -> None:
         if isinstance(op, tile.CallOp):
             for result in op.results:
                 if is_tensor(type_of(result)):
@@ -151,7 +158,7 @@ class _Solver:
         key = self.fixed.get(op)
         if key is None:
             key = self._key_from_operands(op)
-        if key is None and (not self._may_rematerialise(op) or op.__class__ in NOT_ANY_LAYOUT):
+        if key is None and defaults and (not self._may_rematerialise(op) or op.__class__ in NOT_ANY_LAYOUT):
             key = propagation.default_key(op, self.target)
         if key is None:
             return
@@ -258,7 +265,7 @@ class _Solver:
         if key is None or depth > DEPTH or not isinstance(owner, Operation):
             return IMPOSSIBLE
         try:
-            cost = version_cost(owner, key) * self._weight(owner)
+            cost = rematerialisation_cost(owner, key) * self._weight(owner)
             return min(IMPOSSIBLE, cost + self._operands_cost(owner, key, depth + 1))
         except LayoutError:
             return IMPOSSIBLE

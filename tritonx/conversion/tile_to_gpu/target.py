@@ -38,10 +38,28 @@ class GpuTarget:
     num_stages: int = 1
     """Of loops that do not say themselves how many stages they want."""
     costs: UnitCosts = UNKNOWN_COSTS
+    pipelined: bool = False
+    """Whether the copies of loops with products run ahead of what needs them."""
+    block_copies: str = ""
+    """The dialect whose ops copy blocks of descriptors to shared memory (`BlockCopies`); none where there are none."""
+    named_registers: int | None = None
+    """Registers of a thread that code can name, where these are others than the `costs` say."""
+    register_limits: bool = False
+    """Whether a thread gets as many registers as are asked for."""
+    matrix_loads: bool = False
+    """Whether warps load tiles of matrices from shared memory, each lane its part."""
+    matrix_stores: bool = False
+    """Whether they store such tiles."""
 
     @property
     def threads(self) -> Threads:
         return Threads(self.num_warps, self.warp_size, self.num_ctas)
+
+    @property
+    def packs_along_k(self) -> bool:
+        """Whether threads best load neighbours along K of operands that lie along another dim in memory: a unit takes
+        words of them, and threads store what they load."""
+        return not self.costs.lane_bytes and any(unit.packs_along_k for unit in self.units)
 
     @property
     def matrix_types(self) -> frozenset[str]:

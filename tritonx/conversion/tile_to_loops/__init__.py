@@ -10,6 +10,9 @@ The way of a kernel through this package:
   write the loops, `branches.py` the rest of the control flow; `elementwise.py`, `memory.py`, `shape.py`, `scan.py`,
   `dot.py`, `atomic.py`, `debug.py`, `external.py` write what stands in them, one op family each;
   `vector_functions.py` puts those of `conversion/mathlib` into the module;
+* `prefixes.py`, with the polynomials of `exact.py`, finds up to where the masks of a loop are all true, for which it is
+  written without them, and `streaming.py` which of its stores go past the caches; `demand.py` finds what part of a
+  padded product is needed;
 * `writer.py` adds loops to `conversion/llvm_writer`, `types.py` is the representation of element types, `numbers.py`
   what `conversion/scalar` must know of it, `isa.py` what is known of the host.
 

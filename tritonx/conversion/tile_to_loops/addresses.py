@@ -44,7 +44,7 @@ def lane_numbers(writer: LoopWriter, scalar: str, first: str, step: str, width: 
 def emit_polynomial(e: Emitter, polynomial: Polynomial, index: tuple[str, ...]) -> str:
     """The i64 value of a polynomial at one index."""
     total = "0"
-    for monomial, coefficient in _in_order(e, polynomial.terms):
+    for monomial, coefficient in in_order(e, polynomial.terms):
         product = str(coefficient)
         for atom in monomial:
             product = e.writer.mul(product, _emit_atom(e, atom, index))
@@ -52,7 +52,7 @@ def emit_polynomial(e: Emitter, polynomial: Polynomial, index: tuple[str, ...]) 
     return total
 
 
-def _in_order(e: Emitter, terms: Iterable[tuple[Monomial, int]]) -> list[tuple[list[Atom], int]]:
+def in_order(e: Emitter, terms: Iterable[tuple[Monomial, int]]) -> list[tuple[list[Atom], int]]:
     """Terms, and the atoms of each, in the order in which they are written: what varies in outer dimensions comes
     first, so that it is hoisted. The rest of the order is by names, since sets of values differ from run to run.
     """
@@ -131,7 +131,7 @@ def lanes_of(e: Emitter, polynomial: Polynomial, position: Position) -> str:
     fixed = Polynomial(frozenset((m, c) for m, c in polynomial.terms if not any(varies_along(a, lane) for a in m)))
     ty = vector("i64", width)
     total = w.splat("i64", emit_polynomial(e, fixed, position.index), width)
-    for monomial, coefficient in _in_order(e, polynomial.terms - fixed.terms):
+    for monomial, coefficient in in_order(e, polynomial.terms - fixed.terms):
         moving = [a for a in monomial if varies_along(a, lane)]
         rest = Polynomial.of({tuple(a for a in monomial if not varies_along(a, lane)): coefficient})
         factor = emit_polynomial(e, rest, position.index)

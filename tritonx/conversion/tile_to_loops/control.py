@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tritonx.conversion.counters import next_count
 from tritonx.conversion.tile_to_loops.addresses import emit_polynomial
 from tritonx.conversion.tile_to_loops.collapse import collapsed_shape
 from tritonx.conversion.tile_to_loops.constants import splat_constant
+from tritonx.conversion.tile_to_loops.demand import needed_shape
 from tritonx.conversion.tile_to_loops.emitter import View, unsupported
 from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.groups import Effect, Group, Materialise, Plan
 from tritonx.conversion.tile_to_loops.in_place import conflicting, prefer_accumulators, prefer_carried
-from tritonx.conversion.tile_to_loops.loops import each_chunk, emit_anchors, group_lanes, walk
+from tritonx.conversion.tile_to_loops.loops import each_chunk, emit_anchors, group_lanes, group_prefix, walk
 from tritonx.conversion.tile_to_loops.plan import Planner
+from tritonx.conversion.tile_to_loops.prefixes import all_true
 from tritonx.conversion.tile_to_loops.reduce import emit_reductions
+from tritonx.conversion.tile_to_loops.remarks import describe_loop
 from tritonx.conversion.tile_to_loops.shape import copy_tile
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type, type_bytes
@@ -63,16 +67,37 @@ def emit_group(e: Emitter, group: Group) -> None:
     for value in written:
         e.buffer_of(value)
     e.writing = written
-    shape = collapsed_shape(e, group)
+    shape = needed_shape(e, group) or collapsed_shape(e, group)
     if group.axis is None:
         alone = any(isinstance(a, Effect) and not isinstance(a.op, tile.StoreOp) for a in group.anchors)
         lane, width = (-1, 0) if alone and not _vectorisable(group) else group_lanes(e, group, shape)
-        for position in walk(e, shape, lane, width):
-            emit_anchors(e, group, position)
+        _emit_nest(e, group, shape, lane, width)
     else:
         emit_reductions(e, group, shape)
     e.writing = set()
     e.fresh_chunk()
+
+
+def _emit_nest(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, width: int) -> None:
+    """The nest of a group without reductions. One that writes tiles of masked loads is written twice: where the masks
+    are true throughout, there are none."""
+    prefix = group_prefix(e, group, shape, lane, width)
+    if prefix is None or prefix.divides:
+        for position in walk(e, shape, lane, width, prefix):
+            emit_anchors(e, group, position)
+        return
+    w = e.writer
+    whole, masked, done = (w.new_label(s) for s in ("whole", "masked", "loaded"))
+    w.branch_if(all_true(e, prefix), whole, masked)
+    cost = w.cost
+    for label, masks in ((whole, prefix.masks), (masked, frozenset[SSAValue]())):
+        w.label(label)
+        e.assumed, w.cost = masks, cost
+        for position in walk(e, shape, lane, width):
+            emit_anchors(e, group, position)
+        e.assumed = frozenset()
+        w.branch(done)
+    w.label(done)
 
 
 def _vectorisable(group: Group) -> bool:
@@ -175,7 +200,7 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     for argument, initial, kind in zip(arguments, op.operands[3:], kinds, strict=True):
         if kind == "tile":
             enter_tile(e, argument, initial)
-    predicate = "ult" if op.properties.get("unsignedCmp") is not None else "slt"
+    predicate = "slt" if op.unsigned is None else "ult"
     header, inside, after = (w.new_label(s) for s in ("for", "body", "endfor"))
     before = w.block
     w.enter(header)
@@ -193,9 +218,10 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     e.fresh_chunk()
     trips, w.trips = w.trips, w.trips * _trip_count(op)
     plan = emit_block(e, body, tiles, [y for y, k in zip(yielded, kinds, strict=True) if k == "tile"])
+    describe_loop(e, op, plan)
     _carry_tiles(e, plan, tiles, [y for y, k in zip(yielded, kinds, strict=True) if k == "tile"])
     w.trips = trips
-    following = [w.inst(f"add {bound} {counter}, {step}")]
+    following = [next_count(w, op, bound, counter, step)]
     for argument, value, kind in zip(arguments, yielded, kinds, strict=True):
         if kind == "scalar":
             following.extend(e.values[value])

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.mathlib import Code
@@ -32,9 +32,11 @@ from tritonx.conversion.tile_to_loops.types import (
 )
 from tritonx.conversion.tile_to_loops.writer import Lanes, Phis
 from tritonx.dialects import tile
+from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.types import element_type, f32, f64, i32, shape_of
 
 if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_loops.demand import Needed
     from tritonx.conversion.tile_to_loops.emitter import Emitter
 
 ROWS = {16: 4, 32: 8}
@@ -67,6 +69,11 @@ def compute_element(element: Attribute) -> Attribute:
     if integer_bits(element):
         return i32 if integer_bits(element) <= 32 else element
     return element
+
+
+def splits(op: tile.DotOp) -> bool:
+    """Whether a product of f32 goes through a shorter format (`split_dot.py`)."""
+    return element_type(op.a.type) == f32 and op.inputPrecision.value.data != InputPrecision.IEEE
 
 
 # ---- operands
@@ -292,10 +299,8 @@ def _matrix(e: Emitter, view: View, batch: str | None) -> Matrix:
     return Matrix(pointer, view.type, view.strides[1], view.strides[2])
 
 
-def product_of(e: Emitter, op: Operation, a: View, b: View, k: int | None = None) -> None:
-    """c + a·b into the op's result; f16 results are accumulated in f32 and rounded once. `k` where the type does not
-    say it.
-    """
+def product_of(e: Emitter, op: tile.DotOp, a: View, b: View, needed: Needed) -> None:
+    """c + a·b into the op's result, as far as it is needed; f16 results are accumulated in f32 and rounded once."""
     c, d = op.operands[2], op.results[0]
     element = element_type(d.type)
     compute = compute_element(element)
@@ -308,26 +313,30 @@ def product_of(e: Emitter, op: Operation, a: View, b: View, k: int | None = None
         return e.writer.widen(register_type(compute), lanes, width)
 
     def store(index: tuple[str, ...], lanes: Lanes) -> None:
+        if needed.rest is not None and is_float(element):  # one step that adds a zero is as good as all of them
+            code = Code(e.writer, lanes.width, double=compute == f64)
+            lanes = Lanes(code.add(lanes.text, code.const(needed.rest)), lanes.width)
         if is_narrow_float(element):
             lanes = e.convert(lanes, f32, element)
         e.store_view(target, Position(index, len(index) - 1, lanes.width), lanes)
 
-    a_shape = shape_of(op.operands[0].type)
-    each_product(e, a, b, a_shape if k is None else (*a_shape[:-1], k), shape_of(d.type), initial, store, compute)
+    each_product(e, a, b, needed.k, (*shape_of(d.type)[:-2], needed.m, needed.n), initial, store, compute)
 
 
 def each_product(
     e: Emitter,
     a: View,
     b: View,
-    a_shape: tuple[int, ...],
+    k: int,
     d_shape: tuple[int, ...],
     initial: Callable[[tuple[str, ...], int], str],
     store: Callable[[tuple[str, ...], Lanes], None],
     compute: Attribute,
 ) -> None:
-    """The product, or one for each of a batch."""
-    shape = (d_shape[-2], d_shape[-1], a_shape[-1])
+    """The product in `k` steps, or one for each of a batch; a result without elements is none."""
+    if not all(d_shape):
+        return
+    shape = (d_shape[-2], d_shape[-1], k)
     if len(d_shape) == 2:
         multiply(
             e,

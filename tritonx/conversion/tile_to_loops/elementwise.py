@@ -47,7 +47,7 @@ def call_function(e: Emitter, name: str, element: Attribute, args: list[Lanes]) 
     def write(elem: str, x: Sequence[str]) -> str:
         if elem == "double":
             return emit_scalar_calls(e.writer, name, list(x), width, ["double"] * len(x), "double")
-        return emit_function(e.writer, name, list(x), width, e.isa.function_attributes())
+        return emit_function(e.writer, name, list(x), width, e.isa)
 
     return Lanes(computed(e.ops(args), element, [a.text for a in args], write), width)
 

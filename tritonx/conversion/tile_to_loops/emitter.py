@@ -39,6 +39,7 @@ from tritonx.ir.types import PointerType, element_type, f32, is_tensor, shape_of
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.branches import Body
+    from tritonx.conversion.tile_to_loops.demand import Needed
     from tritonx.conversion.tile_to_loops.tables import Tables
 
 
@@ -59,6 +60,12 @@ class View:
     def type(self) -> str:
         return memory_type(f32 if self.widened else self.element)
 
+
+TRUE = Lanes("true", 0)
+"""A mask that is known."""
+
+FALSE = Lanes("false", 0)
+"""A mask that is known to be false everywhere."""
 
 _SHUFFLED_STRIDES = (2, 4)
 """Lanes this far apart are read with whole vectors and picked out; the last may reach past the buffer
@@ -106,7 +113,25 @@ class Emitter:
         self.functions: dict[str, Operation] = {}
         self.assertions: list[str] = []
         """Messages of the assertions, in the order of their numbers."""
+        self.described: set[Operation] = set()
+        """Ops of which ``remarks`` has told."""
         self.buffer_sizes: list[int] = []
+        self.assumed: frozenset[SSAValue] = frozenset()
+        """Masks that are true at each position that the loop being written walks over (`prefixes.py`)."""
+        self.excluded: frozenset[SSAValue] = frozenset()
+        """Masks that are false at each position that is evaluated now."""
+        self.walked: Position | None = None
+        """That position. An op that moves elements, or an address, asks for a mask at others."""
+        self.streamed: frozenset[Operation] = frozenset()
+        """Stores that go past the caches in the loop being written (`streaming.py`)."""
+        self.stored_lanes: tuple[str, str] | None = None
+        """The range of indices along the lanes that the loop being written stores; None: all."""
+        self.needed: dict[Operation, Needed] = {}
+        """The parts of products that are computed (`demand.py`)."""
+        self.traffic = 0
+        """The bytes that a program loads and stores; 0 where no store may go past the caches."""
+        self.streams = False
+        """Whether some store does."""
         self._memo: dict[tuple[SSAValue, Position], Lanes] = {}
 
     # ---- elements
@@ -167,13 +192,14 @@ class Emitter:
         yield
         self._memo = saved
 
-    def remember(self, value: SSAValue, position: Position, lanes: Lanes) -> None:
-        self._memo[(value, position)] = lanes
-
     def evaluate(self, value: SSAValue, position: Position) -> Lanes:
         """The elements of `value` at `position`; a scalar where they are all the same."""
         if not is_tensor(value.type):
             return Lanes(self.values[value][0], 0)
+        if value in self.assumed and self._is_walked(position):
+            return TRUE
+        if value in self.excluded and self._is_walked(position):
+            return FALSE
         key = (value, position)
         known = self._memo.get(key)
         if known is None:
@@ -184,10 +210,10 @@ class Emitter:
             self._memo[key] = known
         return known
 
-    def evaluate_wide(self, value: SSAValue, position: Position) -> str:
-        """The elements of `value` with every lane present."""
-        lanes = self.evaluate(value, position)
-        return self.writer.widen(register_type(element_type(value.type)), lanes, position.width)
+    def _is_walked(self, position: Position) -> bool:
+        """Whether it is the chunk that the loop is at, or the first element of that."""
+        walked = self.walked
+        return walked is not None and position.index == walked.index and position.lane in (walked.lane, -1)
 
     def compute(self, value: SSAValue, position: Position) -> Lanes:
         """Evaluate the definition of a tile, without looking for it in memory."""

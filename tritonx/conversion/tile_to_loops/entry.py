@@ -16,10 +16,13 @@ work is too small to be worth waking others (`GRAIN`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from tritonx.conversion.python_numbers import DECLARATIONS, read_float
+from tritonx.conversion.tile_to_loops import irregular
+from tritonx.conversion.tile_to_loops.disjoint import Pair
 from tritonx.conversion.tile_to_loops.isa import HostIsa
+from tritonx.conversion.tile_to_loops.launch_parameter import Parameter
 
 OVERREAD = 64
 """Bytes behind the last buffer that reading whole vectors may touch."""
@@ -49,16 +52,8 @@ RECORD_BYTES = 32
 """An assertion's record: i32 number (0: none), three i32 program ids, i64 index of the first failing element."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A kernel parameter: its type in the IR, and the LLVM type that the program takes."""
-
-    type: str
-    llvm: str
-
-
-def worker(parameters: list[Parameter], buffers: list[int], isa: HostIsa) -> str:
-    """Take programs from the counter until there are none left."""
+def worker(parameters: list[Parameter], buffers: list[int], isa: HostIsa, *, fence: str = "") -> str:
+    """Take programs from the counter until there are none left, then call ``fence``."""
     attributes = isa.function_attributes()
     lines = ["entry:"]
     names: list[str] = []
@@ -118,6 +113,7 @@ def worker(parameters: list[Parameter], buffers: list[int], isa: HostIsa) -> str
         "  br i1 %more, label %loop, label %take",
         "done:",
         *(["  call void @free(ptr %scratch)"] if size > STACK_LIMIT else []),
+        *([f"  call void {fence}()"] if fence else []),
         "  ret void",
     ]
     return f"define void @tx.worker(ptr %context) {attributes} {{\n" + "\n".join(lines) + "\n}"
@@ -183,17 +179,20 @@ GLOBALS = f"""@tx.parallel = global ptr null
 @tx.record = global [{RECORD_BYTES} x i8] zeroinitializer, align 16
 @tx.ndarray = global ptr null
 @tx.address = global ptr null
-@tx.failed = global ptr null"""
-"""Filled in by the driver: GOMP_parallel, the number of threads, numpy.ndarray, and two Python callables (the address
-of an array of any other kind; what raises for a failed assertion).
+@tx.failed = global ptr null
+@tx.otherwise = global ptr null"""
+"""Filled in by the driver: GOMP_parallel, the number of threads, numpy.ndarray, and Python callables (the address of an
+array of any other kind; what raises for a failed assertion; what launches other code).
 """
 
-EXPORTED = ("tx.run", "tx.worker", "tx.parallel", "tx.threads", "tx.record", "tx.ndarray", "tx.address", "tx.failed")
+CALLABLES = ("tx.ndarray", "tx.address", "tx.failed", "tx.otherwise")
+EXPORTED = ("tx.run", "tx.worker", "tx.parallel", "tx.threads", "tx.record", *CALLABLES)
 
 
-def launcher(parameters: list[Parameter], isa: HostIsa) -> str:
-    """The METH_FASTCALL builtin for a kernel with these parameters."""
-    count = len(parameters)
+def launcher(parameters: list[Parameter], isa: HostIsa, pairs: Sequence[Pair] = (), *, guarded: bool) -> str:
+    """The METH_FASTCALL builtin for a kernel with these parameters, which takes ``pairs`` of them to be apart;
+    ``guarded`` code takes null pointers and arguments that overlap itself."""
+    count, compared = len(parameters), irregular.compared(pairs)
     text = f"launch takes {count + 4} arguments"
     lines = ["entry:", f"  %context = alloca [{Context.ARGUMENTS + 8 * max(count, 1)} x i8], align 16"]
     lines += [
@@ -221,14 +220,15 @@ def launcher(parameters: list[Parameter], isa: HostIsa) -> str:
         "  store i64 %total, ptr %total.cell, align 8",
     ]
     for i, parameter in enumerate(parameters):
-        lines += _argument(i, parameter)
+        lines += _argument(i, parameter, compared=i in compared)
     lines += [
         "  %error = call ptr @PyErr_Occurred()",
         "  %bad = icmp ne ptr %error, null",
         "  br i1 %bad, label %fail, label %ready",
         "ready:",
         "  %empty = icmp eq i64 %total, 0",
-        "  br i1 %empty, label %none, label %go",
+        f"  br i1 %empty, label %none, label %{'go' if guarded else 'check'}",
+        *(() if guarded else ("check:", *irregular.check(parameters, pairs))),
         "go:",
         "  %threads = load i32, ptr @tx.threads, align 4",
         "  %state = call ptr @PyEval_SaveThread()",
@@ -250,10 +250,11 @@ def launcher(parameters: list[Parameter], isa: HostIsa) -> str:
     body = "\n".join(lines)
     # Straight-line code that runs once a launch: LLVM need not spend its time on it.
     header = f"define ptr @tx.launch(ptr %self, ptr %args, i64 %nargs) noinline optnone {isa.function_attributes()}"
-    return f"{_PYTHON}\n{usage}\n{header} {{\n{body}\n}}"
+    own = "" if guarded else f"{irregular.DECLARATIONS}\n"
+    return f"{_PYTHON}\n{own}{usage}\n{header} {{\n{body}\n}}"
 
 
-def _argument(i: int, parameter: Parameter) -> list[str]:
+def _argument(i: int, parameter: Parameter, *, compared: bool) -> list[str]:
     """Read argument i into its cell."""
     lines = [
         f"  %q{i} = getelementptr ptr, ptr %args, i64 {i + 4}",
@@ -261,7 +262,7 @@ def _argument(i: int, parameter: Parameter) -> list[str]:
         f"  %c{i} = getelementptr i8, ptr %context, i64 {Context.ARGUMENTS + 8 * i}",
     ]
     if parameter.llvm == "ptr":
-        return lines + _pointer_argument(i)
+        return lines + _pointer_argument(i, compared=compared)
     if parameter.type in FLOATS:
         return lines + read_float(i, FLOATS[parameter.type])
     return [
@@ -271,8 +272,9 @@ def _argument(i: int, parameter: Parameter) -> list[str]:
     ]
 
 
-def _pointer_argument(i: int) -> list[str]:
+def _pointer_argument(i: int, *, compared: bool) -> list[str]:
     """An integer is an address, a NumPy array holds one at offset 16, anything else is asked through Python."""
+    read_owner, owner = irregular.owns(i)
     return [
         f"  %t{i}.at = getelementptr i8, ptr %o{i}, i64 8",
         f"  %t{i} = load ptr, ptr %t{i}.at, align 8",
@@ -282,6 +284,7 @@ def _pointer_argument(i: int) -> list[str]:
         f"array{i}:",
         f"  %data{i}.at = getelementptr i8, ptr %o{i}, i64 16",
         f"  %data{i} = load i64, ptr %data{i}.at, align 8",
+        *(read_owner if compared else ()),
         f"  br label %have{i}",
         f"other{i}:",
         f"  %isint{i} = icmp eq ptr %t{i}, @PyLong_Type",
@@ -300,5 +303,6 @@ def _pointer_argument(i: int) -> list[str]:
         f"  br label %have{i}",
         f"have{i}:",
         f"  %p{i} = phi i64 [ %data{i}, %array{i} ], [ %address{i}, %int{i} ], [ %asked{i}, %answered{i} ]",
+        *((owner,) if compared else ()),
         f"  store i64 %p{i}, ptr %c{i}, align 8",
     ]

@@ -8,6 +8,7 @@ over as well, so the chain `a → a * alpha → dot` collapses into one buffer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,13 +72,13 @@ def prefer_carried(e: Emitter, plan: Plan, arguments: list[BlockArgument], yield
     for argument, value in zip(arguments, yielded, strict=True):
         if value is argument or value.type != argument.type or yielded.count(value) > 1 or value in e.preferred:
             continue
-        chain = _chain(plan, value, argument)
+        chain = _chain(e, plan, value, argument)
         written = [(v, _written_at(plan, v)) for v in chain]
         if any(at is None for _, at in written):
             continue
         first = written[-1][1]
         assert first is not None
-        reads = _reads(plan, argument)
+        reads = _reads(plan, argument, chain)
         if all(r.item < first or (r.item == first and r.aligned) for r in reads):
             e.preferred[value] = argument
             e.overwrites[chain[-1]] = argument
@@ -85,13 +86,21 @@ def prefer_carried(e: Emitter, plan: Plan, arguments: list[BlockArgument], yield
                 e.preferred[through.argument] = argument
 
 
-def _chain(plan: Plan, value: SSAValue, argument: SSAValue) -> list[SSAValue]:
-    """The tiles that will share the yielded tile's buffer, last to first."""
-    chain = [value]
-    owner = value.owner
-    if isinstance(owner, tile.DotOp) and sole_use(owner.c) and owner.c is not argument and made_by_group(plan, owner.c):
-        chain.append(owner.c)
-    return chain
+def _chain(e: Emitter, plan: Plan, value: SSAValue, argument: SSAValue) -> list[SSAValue]:
+    """The tiles that will share the yielded tile's buffer, last to first (`prefer_accumulators`)."""
+    owner, through = value.owner, carried_result(value)
+    if isinstance(owner, tile.DotOp):
+        before = owner.c
+    elif isinstance(owner, scf.ForOp) and through is not None and e.index.carried(through.argument) is None:
+        before = through.initial.value
+    else:
+        return [value]
+    if before is argument or not sole_use(before):
+        return [value]
+    if made_by_group(plan, before):
+        return [value, before]
+    is_made = isinstance(before.owner, tile.DotOp) or carried_result(before) is not None
+    return [value, *_chain(e, plan, before, argument)] if is_made and through is not None else [value]
 
 
 def _written_at(plan: Plan, value: SSAValue) -> int | None:
@@ -104,26 +113,26 @@ def _written_at(plan: Plan, value: SSAValue) -> int | None:
     return None
 
 
-def _reads(plan: Plan, argument: SSAValue) -> list[Read]:
+def _reads(plan: Plan, argument: SSAValue, chain: Sequence[SSAValue]) -> list[Read]:
     reads: list[Read] = []
     for i, item in enumerate(plan.items):
-        reads.extend(Read(i, aligned) for aligned in item_reads(plan, item, argument))
+        reads.extend(Read(i, aligned) for aligned in item_reads(plan, item, argument, chain))
     return reads
 
 
-def item_reads(plan: Plan, item: Item, argument: SSAValue) -> set[bool]:
-    """The ways (aligned or not) in which an item reads a tile."""
+def item_reads(plan: Plan, item: Item, argument: SSAValue, chain: Sequence[SSAValue]) -> set[bool]:
+    """The ways (aligned or not) in which an item reads a tile that the tiles of ``chain`` are written over."""
     if isinstance(item, Group):
         written = {a.value for a in item.anchors if isinstance(a, Materialise)}
         return {w for v in item.operands() for w in _ways(plan, v, argument, written)}
-    if item.next_op is None and not isinstance(item, scf.YieldOp):
-        return {w for v in item.operands for w in _ways(plan, v, argument, set())}
+    if isinstance(item, scf.YieldOp):  # of a loop, it also hands a carried tile on as another one
+        return {False for v in item.operands for _ in _ways(plan, v, argument, set())}
     if item.next_op is None:
-        return set()  # the yield itself copies with its own check
+        return {w for v in item.operands for w in _ways(plan, v, argument, set())}
     ways: set[bool] = set()
     direct = list(item.operands)
     for k, v in enumerate(direct):
-        if v is argument and _updates_in_place(item, k):
+        if v is argument and _updates_in_place(item, k, chain):
             ways.add(True)
         else:
             ways |= {False for _ in _ways(plan, v, argument, set())}
@@ -133,10 +142,10 @@ def item_reads(plan: Plan, item: Item, argument: SSAValue) -> set[bool]:
     return ways
 
 
-def _updates_in_place(op: Operation, operand: int) -> bool:
+def _updates_in_place(op: Operation, operand: int, chain: Sequence[SSAValue]) -> bool:
     if isinstance(op, tile.DotOp):
         return operand == 2
-    return isinstance(op, scf.ForOp) and operand >= 3
+    return isinstance(op, scf.ForOp) and operand >= 3 and op.results[operand - 3] in chain
 
 
 def _ways(plan: Plan, value: SSAValue, argument: SSAValue, written: set[SSAValue]) -> set[bool]:

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.constants import splat_constant
+from tritonx.conversion.tile_to_loops.separation import Separation
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
 from tritonx.ir.dispatch import case_in
@@ -163,7 +164,8 @@ class Form:
 class IndexAnalysis:
     """Forms of the tiles of integers and pointers of one function, computed on demand. Changes nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, separation: Separation | None = None) -> None:
+        self.separation = Separation() if separation is None else separation
         self._forms: dict[SSAValue, Form | None] = {}
         self._carried: dict[SSAValue, Form | None] = {}
 

@@ -25,6 +25,11 @@ class HostIsa:
     native_half: bool = True
     """Conversions between f16 and f32 are instructions (F16C, or any AArch64)."""
 
+    @property
+    def scales(self) -> bool:
+        """Whether an instruction multiplies floats by powers of two (AVX-512's ``vscalef``)."""
+        return self.vector_bytes == 64 and self.triple.startswith("x86_64")
+
     def lanes(self, element_bytes: int) -> int:
         """Elements of one vector register; never fewer than 4, never more than 64."""
         return max(4, min(64, self.vector_bytes // element_bytes))

@@ -99,7 +99,7 @@ def _vector_function(name: str) -> Rule:
     def rule(e: Emitter, operands: list[Attribute], result: Attribute, args: list[Lanes]) -> Lanes:
         width = args[0].width
         texts = [a.text for a in args]
-        return Lanes(emit_function(e.writer, name, texts, width, e.isa.function_attributes()), width)
+        return Lanes(emit_function(e.writer, name, texts, width, e.isa), width)
 
     return rule
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tritonx.conversion.tile_to_loops.families import LOADS, is_inline
 from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise
 from tritonx.conversion.tile_to_loops.position import Position
+from tritonx.conversion.tile_to_loops.prefixes import Prefix, along_lanes, prefix_of
 from tritonx.conversion.tile_to_loops.types import element_bytes, integer_bits
 from tritonx.dialects import arith, tile
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
@@ -38,16 +39,19 @@ def each_chunk(e: Emitter, shape: tuple[int, ...], element_size: int) -> Iterato
     yield from walk(e, shape, lane, width)
 
 
-def walk(e: Emitter, shape: tuple[int, ...], lane: int, width: int) -> Iterator[Position]:
-    """Loops over `shape` with the lane dimension innermost."""
-    order = [d for d in range(len(shape)) if d != lane] + ([lane] if lane >= 0 else [])
+def walk(e: Emitter, shape: tuple[int, ...], lane: int, width: int, prefix: Prefix | None = None) -> Iterator[Position]:
+    """Loops over `shape` with the lane dimension innermost; that one twice where masks are true up to some element."""
     index = ["0"] * len(shape)
     with ExitStack() as stack:
-        for d in order:
-            index[d] = stack.enter_context(e.writer.loop("loop", shape[d], width if d == lane else 1))
-        e.fresh_chunk()
-        yield Position(tuple(index), lane, width if lane >= 0 else 0)
-        e.fresh_chunk()
+        for d in range(len(shape)):
+            if d != lane:
+                index[d] = stack.enter_context(e.writer.loop("loop", shape[d]))
+        for i in along_lanes(e, prefix, index, lane, width, shape[lane] if lane >= 0 else 1):
+            if lane >= 0:
+                index[lane] = i
+            e.fresh_chunk()
+            yield Position(tuple(index), lane, width if lane >= 0 else 0)
+            e.fresh_chunk()
 
 
 # ---- groups
@@ -55,6 +59,7 @@ def walk(e: Emitter, shape: tuple[int, ...], lane: int, width: int) -> Iterator[
 
 def emit_anchors(e: Emitter, group: Group, position: Position) -> None:
     """Perform everything in the group but its reductions, for one chunk."""
+    e.walked = position
     for anchor in group.anchors:
         if isinstance(anchor, Materialise):
             overwritten = e.overwrites.get(anchor.value)
@@ -70,6 +75,11 @@ def emit_anchors(e: Emitter, group: Group, position: Position) -> None:
 
 NARROW = 4
 """A last dimension of fewer elements leaves the lanes to a longer one."""
+
+
+def group_prefix(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, width: int) -> Prefix | None:
+    """Where the masks of a group that is walked in `shape` are all true; None where they are not told."""
+    return prefix_of(e, group, shape, inline_values(e, group), lane, width)
 
 
 def group_lanes(e: Emitter, group: Group, shape: tuple[int, ...]) -> tuple[int, int]:
@@ -102,14 +112,14 @@ def group_lanes(e: Emitter, group: Group, shape: tuple[int, ...]) -> tuple[int, 
     return (lane, width) if width > 1 else (-1, 0)
 
 
-def inline_values(e: Emitter, group: Group) -> set[SSAValue]:
+def inline_values(e: Emitter, group: Group) -> dict[SSAValue, None]:
     """Every tile of the group's shape that the group evaluates, buffers that it reads included."""
-    found: set[SSAValue] = set()
+    found: dict[SSAValue, None] = {}
 
     def visit(value: SSAValue) -> None:
         if value in found or not is_tensor(value.type) or shape_of(value.type) != group.shape:
             return
-        found.add(value)
+        found[value] = None
         op = value.owner
         if is_inline(op) and (value not in e.views or value in e.writing):
             for v in op.operands:
@@ -120,7 +130,7 @@ def inline_values(e: Emitter, group: Group) -> set[SSAValue]:
     return found
 
 
-def _data_bytes(values: set[SSAValue], group: Group) -> int:
+def _data_bytes(values: Iterable[SSAValue], group: Group) -> int:
     """The widest element among the group's data: what is loaded, computed in floats, stored. Index arithmetic does not
     count.
     """

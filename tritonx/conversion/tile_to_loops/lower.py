@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.llvm_writer import Module
 from tritonx.conversion.tile_to_loops import (
@@ -27,12 +27,17 @@ from tritonx.conversion.tile_to_loops import (
     shape,
 )
 from tritonx.conversion.tile_to_loops.branches import Body
+from tritonx.conversion.tile_to_loops.disjoint import Pair
+from tritonx.conversion.tile_to_loops.distances import pairs_of
 from tritonx.conversion.tile_to_loops.emitter import Emitter, unsupported
-from tritonx.conversion.tile_to_loops.entry import PROGRAM, Parameter
+from tritonx.conversion.tile_to_loops.entry import PROGRAM
 from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
+from tritonx.conversion.tile_to_loops.launch_parameter import Parameter
+from tritonx.conversion.tile_to_loops.separation import Separation
 from tritonx.conversion.tile_to_loops.storage import share
+from tritonx.conversion.tile_to_loops.streaming import FENCE, METADATA, traffic_of
 from tritonx.conversion.tile_to_loops.tables import Tables
 from tritonx.conversion.tile_to_loops.types import UnsupportedElement
 from tritonx.dialects import tile
@@ -61,24 +66,26 @@ TABLES = Tables(
 
 @dataclass(frozen=True)
 class Lowered:
-    """LLVM text, the kernel's name, its assertions' messages with their places, and a program's estimated
-    instructions.
+    """LLVM text, the kernel's name, its assertions' messages with their places, a program's estimated instructions, and
+    the pairs of parameters that it takes to be apart.
     """
 
     text: str
     name: str
     assertions: tuple[str, ...]
     cost: int
+    pairs: tuple[Pair, ...]
 
 
-def lower_module(module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool) -> Lowered:
+def lower_module(module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool, irregular: bool = False) -> Lowered:
     """The public function of `module` as a program that runs on `isa`.
 
-    `fuse` allows a product and a sum to be contracted into one operation. Raises `PassError` at an op that has no host
-    form.
+    `fuse` allows a product and a sum to be contracted into one operation. `irregular` code takes no arguments to be
+    apart, and may be given null pointers; other code leaves such launches to it. Raises `PassError` at an op that has
+    no host form.
     """
     with _deep_recursion(module):
-        return _lower(module, isa, data_layout, fuse)
+        return _lower(module, isa, data_layout, fuse, irregular)
 
 
 @contextmanager
@@ -92,30 +99,33 @@ def _deep_recursion(module: ModuleOp) -> Generator[None]:
         sys.setrecursionlimit(before)
 
 
-def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool) -> Lowered:
+def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool, irregular: bool) -> Lowered:
     functions = {
         cast(StringAttr, op.properties["sym_name"]).data: op for op in module.ops if isinstance(op, tile.FuncOp)
     }
     kernel = _kernel(module, functions)
     output = Module()
-    emitter = Emitter(output, isa, TABLES, fuse=fuse, index=IndexAnalysis())
+    emitter = Emitter(output, isa, TABLES, fuse=fuse, index=IndexAnalysis(Separation(assumed=not irregular)))
     emitter.functions = dict(functions)
     name = cast(StringAttr, kernel.properties["sym_name"]).data
+    emitter.traffic = traffic_of(kernel, isa.triple)
     try:
         parameters = _program(emitter, kernel)
     except UnsupportedElement as error:
         op = failed_op(error)
         raise unsupported(kernel if op is None or op is module else op, str(error)) from error
-    cost = emitter.writer.cost
+    cost, pairs = emitter.writer.cost, pairs_of(emitter.index, _numbers(emitter, kernel))
     output.declare("i64", "@llvm.umin.i64", ("i64", "i64"))
     output.declare("i64", "@llvm.umax.i64", ("i64", "i64"))
     output.declare("noalias ptr", "@aligned_alloc", ("i64", "i64"))
     output.declare("void", "@free", ("ptr",))
-    output.define("@tx.worker", entry.worker(parameters, emitter.buffer_sizes, isa))
+    fence = output.declare("void", FENCE, ()) if emitter.streams else ""
+    output.define("@tx.worker", entry.worker(parameters, emitter.buffer_sizes, isa, fence=fence))
     output.define("@tx.run", entry.run(cost, isa))
-    output.define("@tx.launch", entry.launcher(parameters, isa))
+    output.define("@tx.launch", entry.launcher(parameters, isa, pairs, guarded=irregular))
     head = [f'target triple = "{isa.triple}"', f'target datalayout = "{data_layout}"', entry.GLOBALS]
-    return Lowered(output.print(head), name, tuple(emitter.assertions), cost)
+    tail = [METADATA] if emitter.streams else []
+    return Lowered(output.print(head, tail), name, tuple(emitter.assertions), cost, pairs)
 
 
 def _kernel(module: ModuleOp, functions: Mapping[str, Operation]) -> Operation:
@@ -128,6 +138,13 @@ def _kernel(module: ModuleOp, functions: Mapping[str, Operation]) -> Operation:
 def _visibility(function: Operation) -> str:
     attribute = function.properties.get("sym_visibility")
     return attribute.data if isinstance(attribute, StringAttr) else "public"
+
+
+def _numbers(e: Emitter, kernel: Operation) -> dict[SSAValue, int]:
+    """The parameters that the kernel's arguments begin with, by the names that `_program` gave them."""
+    block = kernel.regions[0].blocks.first
+    assert block is not None
+    return {argument: int(e.values[argument][0].removeprefix("%arg")) for argument in block.args}
 
 
 def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
@@ -154,6 +171,8 @@ def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
     arguments = [f"{p.llvm} %arg{i}" for i, p in enumerate(parameters)]
     arguments += [f"ptr noalias align 64 %b{i}" for i in range(len(e.buffer_sizes))]
     arguments += [f"i32 %{x}" for x in ("pid.x", "pid.y", "pid.z", "num.x", "num.y", "num.z")] + ["ptr %record"]
-    text = f"define internal void @{PROGRAM}({', '.join(arguments)}) noinline {e.isa.function_attributes()} {{\n"
+    # A loop over a row of a tile is shorter than a call of memcpy.
+    attributes = f'noinline "no-builtin-memcpy" {e.isa.function_attributes()}'
+    text = f"define internal void @{PROGRAM}({', '.join(arguments)}) {attributes} {{\n"
     e.module.define(f"@{PROGRAM}", f"{text}{e.writer.body()}\n}}")
     return parameters

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.tile_to_loops import streaming
 from tritonx.conversion.tile_to_loops.addresses import element_address, emit_polynomial, evaluate_form
 from tritonx.conversion.tile_to_loops.constants import literal
-from tritonx.conversion.tile_to_loops.emitter import unsupported
+from tritonx.conversion.tile_to_loops.emitter import TRUE, unsupported
 from tritonx.conversion.tile_to_loops.index import Form, IndexAtom, Polynomial, ScalarAtom, TensorAtom, varies_along
 from tritonx.conversion.tile_to_loops.position import Position
+from tritonx.conversion.tile_to_loops.remarks import describe_access
 from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
@@ -192,15 +194,19 @@ def _suffix(scalar: str, width: int) -> str:
     return f"v{width}{short}"
 
 
-def store_chunk(e: Emitter, chunk: Chunk, lanes: Lanes, element: Attribute, width: int, mask: str | None) -> None:
-    """Write the lanes whose `mask` is true; `lanes` is in register form."""
+def store_chunk(
+    e: Emitter, chunk: Chunk, lanes: Lanes, element: Attribute, width: int, mask: str | None, *, streamed: bool = False
+) -> None:
+    """Write the lanes whose `mask` is true; `lanes` is in register form. ``streamed``: past the caches."""
     w = e.writer
     scalar = memory_type(element)
     value = w.widen(scalar, e.to_memory(lanes, element), width)
     ty, align, bits = vector(scalar, width), type_bytes(scalar), vector("i1", width)
     if chunk.pointer is not None and chunk.consecutive is None:
         if mask is None:
-            w.line(f"store {ty} {value}, ptr {chunk.pointer}, align {align}")
+            e.streams = e.streams or streamed
+            align, mark = (min(streaming.LINE, width * align), streaming.MARK) if streamed else (align, "")
+            w.line(f"store {ty} {value}, ptr {chunk.pointer}, align {align}{mark}")
             return
         name = f"llvm.masked.store.{_suffix(scalar, width)}.p0"
         e.module.declare("void", f"@{name}", (ty, "ptr", bits))
@@ -257,18 +263,26 @@ def _load(e: Emitter, op: tile.LoadOp, value: SSAValue, position: Position) -> L
     if position.lane >= 0 and _same_along(e, op, position.lane):
         return e.evaluate(value, Position(position.index))
     if position.lane < 0:
+        describe_access(e, op, None, 0)
         address = scalar_address(e, op.ptr, position)
-        mask = e.evaluate(op.mask, position).text if op.mask is not None else None
-        other = _other_scalar(e, op, element, position)
+        mask = _mask(e, op.mask, position)
+        other = _other_scalar(e, op, element, position) if mask is not None else ""
         return Lanes(load_scalar(e, address, element, mask, other), 0)
-    mask = e.evaluate_wide(op.mask, position) if op.mask is not None else None
+    mask = _mask(e, op.mask, position)
     scalar = memory_type(element)
-    if op.other is not None:
+    if op.other is not None and mask is not None:
         other = w.widen(scalar, e.to_memory(e.evaluate(op.other, position), element), width)
     else:
         other = "zeroinitializer"
     chunk = chunk_addresses(e, op.ptr, position)
+    describe_access(e, op, chunk, width)
     return load_chunk(e, chunk, element, width, mask, other)
+
+
+def _mask(e: Emitter, mask: SSAValue | None, position: Position) -> str | None:
+    """A mask with every lane present; None where it is true."""
+    lanes = TRUE if mask is None else e.evaluate(mask, position)
+    return None if lanes == TRUE else e.writer.widen("i1", lanes, position.width)
 
 
 def _other_scalar(e: Emitter, op: tile.LoadOp, element: Attribute, position: Position) -> str:
@@ -296,22 +310,31 @@ def scalar_address(e: Emitter, pointer: SSAValue, position: Position) -> str:
 def _store(e: Emitter, op: tile.StoreOp, position: Position) -> None:
     element = element_type(op.value.type)
     value = e.evaluate(op.value, position)
-    mask = e.evaluate(op.mask, position) if op.mask is not None else None
+    mask = _mask(e, op.mask, position)
     if position.lane < 0:
+        describe_access(e, op, None, 0)
         address = scalar_address(e, op.ptr, position)
         text = e.to_memory(value, element).text
         scalar = memory_type(element)
         guarded(
             e,
-            mask.text if mask is not None else None,
+            mask,
             lambda: e.writer.line(f"store {scalar} {text}, ptr {address}, align {type_bytes(scalar)}"),
         )
         return
-    wide = e.writer.widen("i1", mask, position.width) if mask is not None else None
     chunk = chunk_addresses(e, op.ptr, position)
     if chunk.lazily is not None:
         chunk = Chunk(None, chunk.lazily())
-    store_chunk(e, chunk, value, element, position.width, wide)
+    describe_access(e, op, chunk, position.width)
+    if e.stored_lanes is not None:
+        within = streaming.within(e, position, e.stored_lanes)
+        mask = within if mask is None else e.writer.inst(f"and {vector('i1', position.width)} {mask}, {within}")
+        scalar = memory_type(element)
+        lanes = e.writer.widen(scalar, e.to_memory(value, element), position.width)
+        assert chunk.pointer is not None, "a streamed store is along the lanes"
+        streaming.store_each(e, scalar, lanes, chunk.pointer, position.width, mask)
+        return
+    store_chunk(e, chunk, value, element, position.width, mask, streamed=op in e.streamed)
 
 
 def _load_statement(e: Emitter, op: tile.LoadOp) -> None:

@@ -14,15 +14,17 @@ one block of straight-line code the planner decides:
 An anchor joins an earlier group unless it needs a result which that group only has at its end, or unless moving it
 there would reorder conflicting memory accesses. A tile is materialised if it is read out of order (broadcast,
 transposed, reshaped, gathered from, a dot operand), if it enters or leaves a region or block, or if two groups need it
-and it is not trivial to recompute.
+and it is not trivial to recompute. A load of whole vectors is: a copy of the row would be in the same cache beside it.
 
 Whether accesses of memory conflict is what accesses.py decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 
 from tritonx.conversion.tile_to_loops.accesses import Accesses
 from tritonx.conversion.tile_to_loops.families import (
@@ -49,11 +51,15 @@ from tritonx.conversion.tile_to_loops.groups import (
     opaque,
 )
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
+from tritonx.conversion.tile_to_loops.loops import last_wide_dimension
 from tritonx.dialects import tile
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
 
 RECOMPUTE_COST = 3
 """Most instructions that a tile needed by two loops may take to compute again rather than be written and read."""
+
+GROUPS_TRIED = 64
+"""Pending groups, the last ones, that an anchor may join: planning must not take time in the square of the block."""
 
 CHEAP_COST = 14
 """Most ops that a tile may take to recompute and still count as cheap."""
@@ -70,6 +76,12 @@ class Planner:
         self.items: list[Item] = []
         self.pending: list[Group] = []
         self._cost: dict[SSAValue, int | None] = {}
+        self._settled: set[SSAValue] = set()
+        """The values whose sources are in memory as far as they must be: no walk goes below one of them again."""
+        self._needs: dict[tuple[SSAValue, bool], Group | None] = {}
+        """The last pending group that must come before the reader (element by element or not) of a value."""
+        self._makers: dict[SSAValue, tuple[Group, bool]] = {}
+        """The pending group that makes a value, and whether it has it element by element."""
         self._last_use: dict[SSAValue, int] = {}
         self._position: dict[Operation, int] = {}
 
@@ -175,21 +187,24 @@ class Planner:
     def _add(self, anchor: Anchor, shape: tuple[int, ...], axis: int | None) -> None:
         operands = anchor_operands(anchor)
         for value in operands:
-            self._force_sources(value, set())
-        lower = self._first_after_sources(operands)
+            self._force_sources(value)
+        lower = max(self._first_after_sources(operands), len(self.pending) - GROUPS_TRIED)
         alone = isinstance(anchor, Effect) and not isinstance(anchor.op, tile.StoreOp)
         if not alone:
             for i in range(len(self.pending) - 1, lower - 1, -1):
                 group = self.pending[i]
                 if self._compatible(group, shape, axis) and self.accesses.may_share(anchor, group):
                     group.anchors.append(anchor)
+                    self._joined(anchor, group)
                     group.axis = axis if group.axis is None else group.axis
                     return
                 if self.accesses.ordered(anchor, group):
                     lower = max(lower, i + 1)
                     break
         at = len(self.pending) if isinstance(anchor, Effect) else self._earliest(anchor, lower)
-        self.pending.insert(at, Group(shape, axis, [anchor]))
+        group = Group(shape, axis, [anchor])
+        self.pending.insert(at, group)
+        self._joined(anchor, group)
 
     def _earliest(self, anchor: Anchor, lower: int) -> int:
         for i in range(len(self.pending) - 1, lower - 1, -1):
@@ -203,57 +218,68 @@ class Planner:
             return False
         return group.shape == shape and (axis is None or group.axis is None or group.axis == axis)
 
-    def _force_sources(self, value: SSAValue, seen: set[SSAValue]) -> None:
+    def _force_sources(self, value: SSAValue) -> None:
         """Force what inline ops below `value` read out of order."""
-        if value in seen or not is_tensor(value.type) or value in self.buffered or self.cheap(value):
+        if value in self._settled or not is_tensor(value.type) or value in self.buffered or self.cheap(value):
             return
-        seen.add(value)
+        self._settled.add(value)
         op = value.owner
         if not is_inline(op) or op.parent is not self.block:
             return
         sources = VIEW_SOURCES.get(type(op), ())
         for i, operand in enumerate(op.operands):
             if i in sources:
-                self._force_sources(operand, seen)
+                self._force_sources(operand)
                 self.force(operand, strictly=isinstance(op, tile.ReshapeOp))
             else:
-                self._force_sources(operand, seen)
+                self._force_sources(operand)
 
     def _first_after_sources(self, operands: list[SSAValue]) -> int:
         """The first pending group that comes after all those which make, and only at their end have, what is needed."""
-        finished: dict[SSAValue, int] = {}
-        aligned: dict[SSAValue, int] = {}
-        for i, group in enumerate(self.pending):
-            for anchor in group.anchors:
-                if isinstance(anchor, Materialise):
-                    aligned[anchor.value] = i
-                elif not isinstance(anchor, Compute):
-                    finished.update(dict.fromkeys(anchor.op.results, i))
-        seen: set[tuple[SSAValue, bool]] = set()
-        lower = 0
+        if not self.pending:
+            return 0
+        position = {id(group): i for i, group in enumerate(self.pending)}
+        found = [self._needed(value, True, position) for value in operands]
+        return max((position[id(group)] + 1 for group in found if group is not None), default=0)
 
-        def visit(value: SSAValue, in_order: bool) -> None:
-            nonlocal lower
-            if (value, in_order) in seen:
-                return
-            seen.add((value, in_order))
-            made = finished.get(value)
-            if made is None and value in aligned:
-                made = aligned[value]
-                if in_order and shape_of(value.type) == self.pending[made].shape:
-                    return
-            if made is not None:
-                lower = max(lower, made + 1)
-                return
+    def _needed(self, value: SSAValue, in_order: bool, position: Mapping[int, int]) -> Group | None:
+        """The last pending group that must come before what reads `value`, element by element if `in_order`."""
+        key = value, in_order
+        if key in self._needs:
+            return self._needs[key]
+        last: Group | None = None
+        made = self._makers.get(value)
+        if made is not None:
+            group, aligned = made
+            last = None if aligned and in_order and shape_of(value.type) == group.shape else group
+        elif value not in self.buffered:
             op = value.owner
             if is_inline(op) and op.parent is self.block:
                 sources = VIEW_SOURCES.get(type(op), ())
                 for i, v in enumerate(op.operands):
-                    visit(v, in_order and i not in sources)
+                    group = self._needed(v, in_order and i not in sources, position)
+                    if group is not None and (last is None or position[id(group)] > position[id(last)]):
+                        last = group
+        self._needs[key] = last
+        return last
 
-        for operand in operands:
-            visit(operand, True)
-        return lower
+    def _joined(self, anchor: Anchor, group: Group) -> None:
+        """An anchor is in a pending group from now on."""
+        if isinstance(anchor, Materialise):
+            self._makers.setdefault(anchor.value, (group, True))
+            self._forget_needs(anchor.value)
+        elif not isinstance(anchor, Compute):
+            for result in anchor.op.results:
+                self._makers[result] = group, False
+
+    def _forget_needs(self, value: SSAValue) -> None:
+        """Forget what is known of a value and of what is computed from it."""
+        work = [value]
+        while work:
+            current = work.pop()
+            known = [self._needs.pop((current, order), self) for order in (True, False)]
+            if current is value or any(each is not self for each in known):
+                work.extend(result for use in current.uses for result in use.operation.results)
 
     # ---- memory
 
@@ -266,7 +292,7 @@ class Planner:
         for load in loads:
             value = load.results[0]
             last = self._last_use.get(value, -1)
-            if last > at or (last == at and not (fusable and self.accesses.agree(effect, load))):
+            if last > at or (last == at and not (fusable and self.accesses.rely_on([(effect, load)]))):
                 self.force(value)
         loads.clear()
 
@@ -279,15 +305,8 @@ class Planner:
                 owner = value.owner
                 if isinstance(op, tile.DotOp) and isinstance(owner, tile.TransOp) and owner.parent is self.block:
                     value = owner.src  # a product reads a transposed operand through its strides
-                self._force_sources(value, set())
+                self._force_sources(value)
                 self.force(value)
-        results: set[SSAValue] = set()
-        for group in self.pending:
-            for anchor in group.anchors:
-                if isinstance(anchor, Materialise):
-                    results.add(anchor.value)
-                elif not isinstance(anchor, Compute):
-                    results.update(anchor.op.results)
         tensors = any(is_tensor(v.type) for v in nested_operands(op)) or any(is_tensor(r.type) for r in op.results)
         stores = any(isinstance(a, Effect) for g in self.pending for a in g.anchors)
         terminator = op.next_op is None
@@ -297,7 +316,7 @@ class Planner:
             or terminator
             or writes_memory(op)
             or (reads_memory(op) and stores)
-            or any(v in results for v in op.operands)
+            or any(v in self._makers for v in op.operands)
         ):
             self._flush()
         self.items.append(op)
@@ -316,20 +335,25 @@ class Planner:
                 if not isinstance(anchor, Materialise | Compute):
                     self.buffered.update(r for r in anchor.op.results if is_tensor(r.type))
         self.pending = []
+        self._makers.clear()
+        self._needs.clear()
 
     def _materialise_shared(self) -> None:
         """Tiles that two groups compute are written by the first, unless they are trivial to compute again."""
         first: dict[SSAValue, Group] = {}
         for group in [item for item in self.items if isinstance(item, Group)]:
             seen: set[SSAValue] = set()
+            written = {a.value for a in group.anchors if isinstance(a, Materialise)}
             for value in group.operands():
-                self._visit_shared(value, group, first, seen)
+                self._visit_shared(value, group, first, seen, written)
 
     def _recompute_cost(self, value: SSAValue) -> int:
         """Instructions to compute a tile again from what is in memory; beyond the limit, some larger number."""
         if not is_tensor(value.type) or value in self.buffered or self.cheap(value):
             return 0
         op = value.owner
+        if self._reads_again(op):
+            return 1
         if type(op) not in TRIVIAL or not is_inline(op):
             return RECOMPUTE_COST + 1
         total = 1
@@ -339,12 +363,32 @@ class Planner:
                 break
         return total
 
-    def _visit_shared(self, value: SSAValue, group: Group, first: dict[SSAValue, Group], seen: set[SSAValue]) -> None:
+    def _reads_again(self, op: object) -> bool:
+        """Whether a load may be made in each loop that needs the tile: it is one of whole vectors, which are still in
+        the cache that a copy would take its place in. Nothing is stored meanwhile that the tile would see, as loads are
+        where their tiles are used for all who ask `accesses`, and `_settle_loads` has dealt with the others."""
+        if not isinstance(op, tile.LoadOp) or op.parent is not self.block or op.isVolatile.value.data:
+            return False
+        if not all(operand is None or self.cheap(operand) for operand in (op.mask, op.other)):
+            return False
+        form, lane = self.index.form(op.ptr), last_wide_dimension(shape_of(op.ptr.type))
+        step = form.offset.stride(lane) if form is not None and lane >= 0 else None
+        return step is not None and step.constant_value() == 1
+
+    def _visit_shared(
+        self,
+        value: SSAValue,
+        group: Group,
+        first: dict[SSAValue, Group],
+        seen: set[SSAValue],
+        written: Container[SSAValue],
+    ) -> None:
+        """``written``: the tiles that the group writes."""
         if value in seen or not is_tensor(value.type):
             return
         seen.add(value)
         op = value.owner
-        written_here = any(isinstance(a, Materialise) and a.value is value for a in group.anchors)
+        written_here = value in written
         if (value in self.buffered and not written_here) or (not written_here and self.cheap(value)):
             return
         if not is_inline(op) or op.parent is not self.block:
@@ -357,7 +401,7 @@ class Planner:
         sources = VIEW_SOURCES.get(type(op), ())
         for i, operand in enumerate(op.operands):
             if i not in sources:
-                self._visit_shared(operand, group, first, seen)
+                self._visit_shared(operand, group, first, seen, written)
 
     def _keep_in_registers(self) -> None:
         """A tile that is only read in the loop that writes it, element by element, need not be written."""
@@ -369,28 +413,51 @@ class Planner:
                     groups[anchor.op] = group
                 elif isinstance(anchor, Materialise):
                     writers[anchor.value] = group
+        readers = self._readers(groups, writers)
         for value, group in writers.items():
-            if not self._read_elsewhere(value, group, groups, writers):
+            if readers[value] <= {group}:
                 at = group.anchors.index(Materialise(value))
                 group.anchors[at] = Compute(value)
                 self.buffered.discard(value)
 
-    def _read_elsewhere(
-        self, value: SSAValue, group: Group, groups: dict[Operation, Group], writers: dict[SSAValue, Group]
-    ) -> bool:
-        for use in value.uses:
+    def _readers(
+        self, groups: dict[Operation, Group], writers: dict[SSAValue, Group]
+    ) -> dict[SSAValue, frozenset[Group | None]]:
+        """The groups that read each written tile element by element, directly or through inline ops; None stands for
+        readers of other kinds.
+
+        One pass over the block, from its end: each use is looked at once. A set of two says as much as a larger one.
+        """
+        readers: dict[SSAValue, frozenset[Group | None]] = {}
+
+        def of_use(use: Use) -> frozenset[Group | None]:
             user = use.operation
-            if groups.get(user) is group:
-                continue
+            if user in groups:
+                return frozenset((groups[user],))
             if not is_inline(user) or user.parent is not self.block or use.index in VIEW_SOURCES.get(type(user), ()):
-                return True
+                return _ELSEWHERE
+            found: frozenset[Group | None] = frozenset()
             for result in user.results:
-                if result in writers:
-                    if writers[result] is not group:
-                        return True
-                elif self._read_elsewhere(result, group, groups, writers):
-                    return True
-        return False
+                found |= frozenset((writers[result],)) if result in writers else readers[result]
+            return found
+
+        def of_value(value: SSAValue) -> frozenset[Group | None]:
+            found: frozenset[Group | None] = frozenset()
+            for use in value.uses:
+                found |= of_use(use)
+                if len(found) > 1:
+                    break
+            return found
+
+        op = self.block.last_op
+        while op is not None:
+            for result in op.results:
+                readers[result] = of_value(result)
+            op = op.prev_op
+        return {value: readers[value] if value in readers else of_value(value) for value in writers}
+
+
+_ELSEWHERE: frozenset[Group | None] = frozenset((None,))
 
 
 def _indexlike(type_: Attribute) -> bool:

@@ -7,27 +7,28 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
-from tritonx.conversion.tile_to_loops.dot import operand_view, product_of, with_columns_together
-from tritonx.conversion.tile_to_loops.split_dot import dot_in_parts
+from tritonx.conversion.tile_to_loops.demand import needed_of
+from tritonx.conversion.tile_to_loops.dot import operand_view, product_of, splits, with_columns_together
+from tritonx.conversion.tile_to_loops.remarks import describe_product
+from tritonx.conversion.tile_to_loops.split_dot import dot_in_parts, parts_of
 from tritonx.conversion.tile_to_loops.tables import StatementRule
-from tritonx.conversion.tile_to_loops.types import is_float
 from tritonx.dialects import tile
-from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.dispatch import case_in
-from tritonx.ir.types import element_type, f32, shape_of
+from tritonx.ir.types import shape_of
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
 
 
 def _dot(e: Emitter, op: tile.DotOp) -> None:
-    element = element_type(op.a.type)
-    if is_float(element) and element == f32 and op.inputPrecision.value.data != InputPrecision.IEEE:
+    in_parts = splits(op)
+    describe_product(e, op, parts_of(op) if in_parts else 1)
+    if in_parts:
         dot_in_parts(e, op)
         return
     a = operand_view(e, op.a)
     b = with_columns_together(e, operand_view(e, op.b), shape_of(op.b.type))
-    product_of(e, op, a, b)
+    product_of(e, op, a, b, needed_of(e, op))
 
 
 STATEMENTS: dict[type[Operation], StatementRule] = {**case_in(tile.DotOp, _dot)}

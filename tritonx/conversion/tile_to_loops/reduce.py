@@ -7,13 +7,18 @@ leaves n/8 partial results; the later levels do the same to those. What is reduc
 levels, within one vector, are shuffles that fold the upper half of the lanes onto the lower half, which is the same
 tree.
 
+A block is the next power of two of what is in it, so the masks of a row are true in more than its first half, and false
+from some element on. Where a row is like that, the first four of the eight chunks have no masks; the others are written
+in three ways, of which the one behind the last true mask loads nothing: it combines the constants that the masks leave,
+because they count (-0.0 + 0.0 is 0.0).
+
 Along the lane dimension the partial results of a row end in a scalar; along any other dimension the lanes are
 independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -21,9 +26,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.tile_to_loops.emitter import View
+from tritonx.conversion.tile_to_loops.families import CHEAP, LOADS, TRIVIAL
 from tritonx.conversion.tile_to_loops.groups import Group, Reduction
-from tritonx.conversion.tile_to_loops.loops import emit_anchors, group_lanes
+from tritonx.conversion.tile_to_loops.loops import emit_anchors, group_lanes, group_prefix, inline_values
 from tritonx.conversion.tile_to_loops.position import Position
+from tritonx.conversion.tile_to_loops.prefixes import Excluded, Prefix, along_lanes, excluded, true_elements
+from tritonx.conversion.tile_to_loops.streaming import fetch_row
 from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
@@ -191,12 +199,18 @@ def _along_lanes(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, wi
         for d in outer:
             index[d] = stack.enter_context(e.writer.loop("row", shape[d]))
         held: list[Parts] = []
-        with e.writer.loop("reduce", span, width) as i:
-            held = _combine_fan(e, group, ops, index, lane, width, i, [k * span for k in range(fan)])
-            if span > width:
-                for op_parts, partial in zip(held, partials, strict=True):
-                    number = e.writer.inst(f"lshr i64 {i}, {width.bit_length() - 1}")
-                    partial.store(number, "0", op_parts, width)
+        prefix = group_prefix(e, group, shape, lane, width) if span > width else None
+        if span > width:
+            loads = dict.fromkeys(v.owner for v in inline_values(e, group) if isinstance(v.owner, tile.LoadOp))
+            fetch_row(e, loads, index, lane, true_elements(e, prefix, index, lane, extent))
+        behind = excluded(e, prefix, index, lane) if prefix is not None and _is_short(e, group, prefix) else None
+        for known in _versions(e, behind, extent // 2):
+            for i in along_lanes(e, prefix, index, lane, width, span, ahead={lane: extent - span}):
+                held = _combine_fan(e, group, ops, index, lane, width, i, [k * span for k in range(fan)], behind=known)
+                if span > width:
+                    for op_parts, partial in zip(held, partials, strict=True):
+                        number = e.writer.inst(f"lshr i64 {i}, {width.bit_length() - 1}")
+                        partial.store(number, "0", op_parts, width)
         e.fresh_chunk()
         for op, parts, partial in zip(ops, held, partials, strict=True):
             if span > width:
@@ -221,26 +235,103 @@ def _combine_fan(
     at: str,
     distances: list[int],
     lane: int | None = None,
+    behind: Excluded | None = None,
 ) -> list[Parts]:
-    """Evaluate the group at the given distances from `at` along the axis; per reduction the combined values."""
+    """Evaluate the group at the given distances from `at` along the axis; per reduction the combined values. Where
+    `behind` is given, the masks are true in the first half of these chunks."""
     values: list[list[Parts]] = [[] for _ in ops]
     lane = axis if lane is None else lane
     e.fresh_chunk()
-    for distance in distances:
+    for number, distance in enumerate(distances):
         here = list(index)
         here[axis] = e.writer.add(at, str(distance))
         position = Position(tuple(here), lane, width if lane >= 0 else 0)
-        emit_anchors(e, group, position)
-        for i, op in enumerate(ops):
-            parts = [
-                Lanes(
-                    e.writer.widen(register_type(element_type(s.type)), e.evaluate(s, position), position.width),
-                    position.width,
-                )
-                for s in op.srcs
-            ]
-            values[i].append(parts)
+        if behind is None or e.assumed:
+            found = _sources(e, group, ops, position)
+        elif 2 * number < len(distances):
+            e.assumed = behind.every
+            found = _sources(e, group, ops, position)
+            e.assumed = frozenset()
+        else:
+            found = _sources_by_masks(e, group, ops, position, behind)
+        for each, parts in zip(values, found, strict=True):
+            each.append(parts)
     return [tree(e, op, v) for op, v in zip(ops, values, strict=True)]
+
+
+def _sources(e: Emitter, group: Group, ops: list[tile.ReduceOp], position: Position) -> list[Parts]:
+    """A chunk of what each op reduces; everything else that the group does there is done."""
+    emit_anchors(e, group, position)
+    width = position.width
+    return [
+        [
+            Lanes(e.writer.widen(register_type(element_type(s.type)), e.evaluate(s, position), width), width)
+            for s in op.srcs
+        ]
+        for op in ops
+    ]
+
+
+def _sources_by_masks(
+    e: Emitter, group: Group, ops: list[tile.ReduceOp], position: Position, behind: Excluded
+) -> list[Parts]:
+    """The same in three ways: for a chunk in which all masks are true, for one in which they are false, of which little
+    is left but constants, and for what is between."""
+    w, start = e.writer, position.index[position.lane]
+    whole, others, mixed, beyond, done = (w.new_label(s) for s in ("whole", "others", "mixed", "beyond", "reduced"))
+    w.branch_if(w.inst(f"icmp sle i64 {w.add(start, str(position.width))}, {behind.first}"), whole, others)
+    w.label(others)
+    w.branch_if(w.inst(f"icmp slt i64 {start}, {behind.end}"), mixed, beyond)
+    ways: list[tuple[list[Parts], str]] = []
+    cost, nothing = w.cost, frozenset[SSAValue]()
+    for label, true, false in (
+        (mixed, nothing, nothing),
+        (beyond, nothing, behind.masks),
+        (whole, behind.every, nothing),
+    ):
+        w.label(label)
+        w.cost, e.assumed, e.excluded = cost, true, false
+        with e.conditionally():
+            found = _sources(e, group, ops, position)
+        ways.append((found, w.block))
+        w.branch(done)
+    e.assumed = nothing
+    w.label(done)
+
+    def either(source: SSAValue, number: int, part: int) -> Lanes:
+        kind = vector(register_type(element_type(source.type)), position.width)
+        edges = ", ".join(f"[ {found[number][part].text}, %{block} ]" for found, block in ways)
+        return Lanes(w.inst(f"phi {kind} {edges}"), position.width)
+
+    return [[either(source, n, part) for part, source in enumerate(op.srcs)] for n, op in enumerate(ops)]
+
+
+def _is_short(e: Emitter, group: Group, prefix: Prefix) -> bool:
+    """Whether what is evaluated of a chunk may be written several times: it is a load and an instruction or two, not an
+    exponential, and nothing is stored."""
+    return not prefix.divides and all(
+        type(value.owner) in TRIVIAL or type(value.owner) in CHEAP or type(value.owner) in LOADS
+        for value in inline_values(e, group)
+        if isinstance(value.owner, Operation)
+    )
+
+
+def _versions(e: Emitter, behind: Excluded | None, half: int) -> Iterator[Excluded | None]:
+    """Write what follows for rows of which the masks are true in the first `half`, as blocks are less than twice what
+    is in them mostly, and for others."""
+    if behind is None:
+        yield None
+        return
+    w = e.writer
+    short, long, done = (w.new_label(stem) for stem in ("short", "long", "reduced"))
+    w.branch_if(w.inst(f"icmp sge i64 {behind.first}, {half}"), long, short)
+    cost = w.cost
+    for label, known in ((short, None), (long, behind)):
+        w.label(label)
+        w.cost = cost
+        yield known
+        w.branch(done)
+    w.label(done)
 
 
 def _finish(e: Emitter, op: tile.ReduceOp, parts: Parts, position: Position) -> None:
@@ -266,6 +357,7 @@ def _across_lanes(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, w
     partials = [Partials(e, op, span if span > 1 else 0, row) for op in ops]
     outer = [d for d in range(len(shape)) if d not in (axis, lane)]
     index = ["0"] * len(shape)
+    prefix = group_prefix(e, group, shape, lane, width)
 
     def place(column: str) -> Position:
         here = [column if d == lane else index[d] for d in range(len(index))]
@@ -275,15 +367,17 @@ def _across_lanes(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, w
     with ExitStack() as stack:
         for d in outer:
             index[d] = stack.enter_context(e.writer.loop("outer", shape[d]))
-        with e.writer.loop("reduce", span) as i, e.writer.loop("column", row, max(width, 1)) as column:
-            if lane >= 0:
-                index[lane] = column
-            held = _combine_fan(e, group, ops, index, axis, width, i, [k * span for k in range(fan)], lane)
-            for op, parts, partial in zip(ops, held, partials, strict=True):
-                if span > 1:
-                    partial.store(i, column, parts, width)
-                else:
-                    _finish(e, op, parts, place(column))
+        with e.writer.loop("reduce", span) as i:
+            index[axis] = i
+            for column in along_lanes(e, prefix, index, lane, width, row, ahead={axis: extent - span}):
+                if lane >= 0:
+                    index[lane] = column
+                held = _combine_fan(e, group, ops, index, axis, width, i, [k * span for k in range(fan)], lane)
+                for op, parts, partial in zip(ops, held, partials, strict=True):
+                    if span > 1:
+                        partial.store(i, column, parts, width)
+                    else:
+                        _finish(e, op, parts, place(column))
         if span == 1:
             return
         e.fresh_chunk()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from tritonx.conversion.mathlib import Code
+from tritonx.conversion.tile_to_loops.demand import needed_of
 from tritonx.conversion.tile_to_loops.dot import each_product, operand_view, product_of, with_columns_together
 from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.loops import each_chunk
@@ -54,16 +55,22 @@ def _parts(e: Emitter, value: SSAValue, count: int, *, tf32: bool) -> list[View]
     return views
 
 
+_PARTS = {InputPrecision.TF32: 1, InputPrecision.TF32x3: 2, InputPrecision.BF16x3: 2, InputPrecision.BF16x6: 3}
+
+
+def parts_of(op: tile.DotOp) -> int:
+    """How many short numbers an element of an operand becomes."""
+    return _PARTS[InputPrecision(op.inputPrecision.value.data)]
+
+
 def dot_in_parts(e: Emitter, op: tile.DotOp) -> None:
     precision = InputPrecision(op.inputPrecision.value.data)
     tf32 = precision in (InputPrecision.TF32, InputPrecision.TF32x3)
-    count = {InputPrecision.TF32: 1, InputPrecision.TF32x3: 2, InputPrecision.BF16x3: 2, InputPrecision.BF16x6: 3}[
-        precision
-    ]
+    count = parts_of(op)
     of_a = _parts(e, op.a, count, tf32=tf32)
     of_b = [with_columns_together(e, v, shape_of(op.b.type)) for v in _parts(e, op.b, count, tf32=tf32)]
     if count == 1:
-        product_of(e, op, of_a[0], of_b[0])
+        product_of(e, op, of_a[0], of_b[0], needed_of(e, op))
         return
     orders = [(i, order - i) for order in range(count - 1, 0, -1) for i in range(order, -1, -1)]
     _sum_of_products(e, op, [(of_a[i], of_b[j]) for i, j in orders], (of_a[0], of_b[0]))
@@ -98,7 +105,7 @@ def _sum_of_products(e: Emitter, op: tile.DotOp, small: list[tuple[View, View]],
         added = code.add(lanes.text, e.writer.widen("float", e.evaluate(op.c, position), lanes.width))
         e.store_view(target, position, Lanes(added, lanes.width))
 
-    a_shape = shape_of(op.a.type)
+    k = shape_of(op.a.type)[-1]
     for n, (a, b) in enumerate(small):
-        each_product(e, a, b, a_shape, shape, again if n else start, keep, f32)
-    each_product(e, *large, a_shape, shape, without_nan, finish, f32)
+        each_product(e, a, b, k, shape, again if n else start, keep, f32)
+    each_product(e, *large, k, shape, without_nan, finish, f32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -85,6 +85,36 @@ class LoopWriter(Writer):
         done = self.inst(f"icmp eq i64 {following}, {trips * step}")
         after = self.new_label(stem)
         self.branch_if(done, after, header)
+        self.loops.append((at - 1, len(self.lines)))
+        self.label(after)
+
+    @contextmanager
+    def loop_between(
+        self,
+        stem: str,
+        lower: str,
+        upper: str,
+        step: int,
+        trips: int,
+        follow: Callable[[str, str], str] = lambda _, after: after,
+    ) -> Generator[str]:
+        """A loop lower, lower + step, … < upper, which may have no iteration; ``trips`` is what it is taken to run.
+        ``follow`` gives the index that follows one, of which it gets that and the sum with the step.
+        """
+        before, header, inside, after = self.block, *(self.new_label(stem) for _ in range(3))
+        self.enter(header)
+        self._counter += 1
+        index = f"%i{self._counter}"
+        at = len(self.lines)
+        self.lines.append("")
+        self.branch_if(self.inst(f"icmp slt i64 {index}, {upper}"), inside, after)
+        self.label(inside)
+        self.trips *= trips
+        yield index
+        self.trips //= trips
+        following = follow(index, self.inst(f"add nuw nsw i64 {index}, {step}"))
+        self.lines[at] = f"  {index} = phi i64 [ {lower}, %{before} ], [ {following}, %{self.block} ]"
+        self.branch(header)
         self.loops.append((at - 1, len(self.lines)))
         self.label(after)
 

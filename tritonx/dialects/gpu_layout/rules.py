@@ -6,7 +6,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN, MemDescType
+from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.ir.types import element_type, i1, i32, is_tensor, pointer, shape_of, with_element
 
 MEMDESC = BaseAttr(MemDescType)
@@ -61,7 +61,3 @@ def i1_like(type_: Attribute) -> Attribute:
 def pointer_to(type_: Attribute) -> Attribute:
     """A global-memory pointer to the element type."""
     return pointer(element_type(type_))
-
-
-def is_token(type_: Attribute) -> bool:
-    return type_ == ASYNC_TOKEN

@@ -13,6 +13,7 @@ from tritonx.dialects.nvidia.barrier import (
     InvalBarrierOp,
     WaitBarrierOp,
 )
+from tritonx.dialects.nvidia.block_copies import TensorMapCopies
 from tritonx.dialects.nvidia.copy import (
     WRITTEN_PIECE,
     AsyncTMACopyGlobalToLocalOp,
@@ -81,6 +82,7 @@ Nvidia = Dialect(
         TCGen5CommitOp,
     ],
     [TensorMemoryAttr, TensorMemoryEncodingAttr, TensorMemoryScalesEncodingAttr],
+    [TensorMapCopies()],
 )
 
 __all__ = [

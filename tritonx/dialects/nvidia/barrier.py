@@ -66,6 +66,7 @@ class BarrierExpectOp(IRDLOperation):
     pred = operand_def(i1)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.EXPECT, Resource.MBARRIER, "alloc"))
+    PREDICATE: ClassVar[str] = "pred"
     FORMAT: ClassVar[str] = "$alloc `,` int($size) attr-dict `,` $pred `:` type($alloc)"
 
     def verify_(self) -> None:
@@ -84,6 +85,7 @@ class WaitBarrierOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.WAIT, Resource.MBARRIER, "alloc", completion=Completion.MBARRIER))
+    PREDICATE: ClassVar[str] = "pred"
     FORMAT: ClassVar[str] = (
         "$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)? attr-dict `:` type($alloc) (`,` type($deps)^)?"
     )

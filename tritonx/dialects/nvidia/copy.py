@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import ClassVar
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -36,6 +37,7 @@ from tritonx.dialects.effects import (
     writes_memory,
 )
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
+from tritonx.dialects.interfaces import ScratchMemory
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.atomic import combines_signed_bits
@@ -117,6 +119,7 @@ class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     isVolatile = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = BLOCK_IN
+    PREDICATE: ClassVar[str] = "pred"
     FORMAT: ClassVar[str] = (
         f"$desc `[` $coord `]` $result `,` $barrier `,` $pred {MODIFIERS} attr-dict"
         " `:` type($desc) `,` type($barrier) `->` type($result)"
@@ -209,13 +212,26 @@ class AsyncTMAScatterOp(IRDLOperation):
 
 @define
 class TMAStoreWaitOp(IRDLOperation):
-    """Waits until at most `pendings` groups of copies to global memory still read shared memory."""
+    """Waits until at most `pendings` groups of copies to global memory are under way; under `read_only` until no others
+    still read shared memory, whose writes may come later."""
 
     name = "ttng.async_tma_store_wait"
     pendings = prop_def(IntegerAttr.constr(i32))
+    read_only = opt_prop_def(UnitAttr)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(waits(Completion.STORE_GROUP, "pendings"))
     FORMAT: ClassVar[str] = "attr-dict"
+
+
+TENSOR_MAP_BYTES = 128
+"""Of the descriptor by which block copies find their block, and what its address is a multiple of where it is copied
+from (PTX ISA, "Tensor-map", tensormap.cp_fenceproxy)."""
+
+
+def _warp_that_writes(op: Operation) -> tuple[Hashable, ...]:
+    """Whose scratch memory it is."""
+    assert isinstance(op, TensormapCreateOp)
+    return "warp", 0 if op.warp is None else op.warp.value.data
 
 
 DRIVER_ENUMS = {"elem_type": 15, "interleave_layout": 2, "swizzle_mode": 4, "fill_mode": 1}
@@ -243,6 +259,7 @@ class TensormapCreateOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(writes("desc_ptr"), SCRATCH_EFFECTS)
+    SCRATCH_MEMORY: ClassVar[ScratchMemory] = ScratchMemory(TENSOR_MAP_BYTES, TENSOR_MAP_BYTES, _warp_that_writes)
     FORMAT: ClassVar[str] = (
         "$desc_ptr `,` $global_address `,` `[` $box_dim `]` `,` `[` $global_dim `]` `,` `[` $global_stride `]` `,`"
         " `[` $element_stride `]` attr-dict `:` functional-type(operands, results)"

@@ -101,6 +101,7 @@ class WarpGroupDotOp(IRDLOperation):
     d = result_def()
     LAYOUTS: ClassVar[LayoutConstraint] = DotOperands()
     EFFECTS: ClassVar[Effects] = by_op(_warp_group_effects)
+    MEMORY_PRODUCT: ClassVar[bool] = True
     FORMAT: ClassVar[str] = "$a `,` $b `,` $c (`,` $useC^)? attr-dict `:` type($a) `*` type($b) `->` type($d)"
     TYPES: ClassVar[TypeRules] = {"c": ("d", same)}
 

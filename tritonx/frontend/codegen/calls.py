@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from xdsl.ir import Block
@@ -21,12 +21,14 @@ from xdsl.ir import Block
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import mistakes
 from tritonx.frontend.codegen.call_stack import CALLS_NESTED
+from tritonx.frontend.codegen.compile_time_limits import excess_of_call
 from tritonx.frontend.codegen.detached_blocks import discard, unpack
 from tritonx.frontend.codegen.flow import Arm
 from tritonx.frontend.codegen.python_builtins import BUILTINS, CONVERSIONS
 from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, wrap
 from tritonx.frontend.errors import CompilationError
 from tritonx.kernel.declaration import KernelDeclaration
+from tritonx.kernel.identity import loose
 from tritonx.kernel.source import JITCallable
 from tritonx.language import core
 from tritonx.language.aggregate import AGGREGATE, require_fields
@@ -178,6 +180,8 @@ def _call_python(
     run_time = any(is_dynamic(value) and not isinstance(value, tl_tuple) for value in (*args, *kwargs.values()))
     if run_time and function in CONVERSIONS:
         raise mistakes.computed_too_early(gen, node, function)
+    if (reason := excess_of_call(cast(object, function), args)) is not None:
+        raise gen.error(errors.CompileTimeLimit, node, reason)
     try:
         return evaluated(function, args, kwargs)
     except Exception:
@@ -289,7 +293,7 @@ def _same_instance(left: Mapping[str, object], right: Mapping[str, object]) -> b
 
 
 def _instance_key(value: Any) -> Any:
-    return value.type if is_dynamic(value) else unwrap(value)
+    return value.type if is_dynamic(value) else loose(unwrap(value))
 
 
 def result_of(outcome: Outcome) -> Any:

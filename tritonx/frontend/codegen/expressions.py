@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import branches, calls, mistakes
+from tritonx.frontend.codegen.compile_time_limits import excess, excess_of_format
 from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.values import describe, in_text, is_dynamic, is_static, wrap_plain
 from tritonx.kernel.dependencies import is_foreign_function
@@ -104,6 +105,22 @@ _INSTEAD: Mapping[str, str] = {
 }
 """What to write for the operators that tensors do not have."""
 
+_INSTEAD_OF_LIST: Mapping[str, str] = {
+    name: f"a list in a kernel is a tuple, which does not change: write {text}"
+    for name, text in {
+        "append": "values = values + (x,)",
+        "extend": "values = values + others",
+        "insert": "values = values[:i] + (x,) + values[i:]",
+        "pop": "values = values[:-1]",
+        "remove": "values = values[:i] + values[i + 1:]",
+        "clear": "values = ()",
+        "copy": "other = values",
+        "reverse": "values = reversed(values)",
+        "sort": "tl.sort for the elements of a block",
+    }.items()
+}
+"""What to write for the methods of Python's lists."""
+
 
 def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: object, right: object) -> Any:
     """``left op right``, with the ops located at ``node``."""
@@ -122,6 +139,8 @@ def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: 
     if aggregate:
         function = calls.attribute_of(left, which.method)  # an aggregate may define operators as jit functions
         return calls.call(gen, node, function, [right], {})
+    if (reason := excess(which.method, left, right)) is not None:
+        raise gen.error(errors.CompileTimeLimit, node, reason)
     if not isinstance(left, base_value | type):
         left = constexpr(left)
     result = which.python(left, right)
@@ -304,6 +323,8 @@ def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
 
         names = get_close_matches(node.attr, dir(value), n=1, cutoff=0.75)
         hint = f"did you mean '{names[0]}'?" if names else None
+        if isinstance(value, tl_tuple):
+            hint = _INSTEAD_OF_LIST.get(node.attr, hint)
         raise gen.error(errors.LanguageError, node, repr(error), hint=hint) from None
 
 
@@ -331,6 +352,8 @@ def joined_string(gen: FunctionGenerator, node: ast.JoinedStr) -> constexpr:
             parts.append(str(in_text(value)))
             continue
         form = gen.expression(part.format_spec).value if part.format_spec is not None else ""
+        if (reason := excess_of_format(form)) is not None:
+            raise gen.error(errors.CompileTimeLimit, node, reason)
         conversion = "" if part.conversion < 0 else "!" + chr(part.conversion)
         parts.append(f"{{{conversion}:{form}}}".format(in_text(value)))
     return constexpr("".join(parts))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tritonx.dialects.arith import AddiOp, CmpiOp, RemSIOp, SelectOp, SubiOp
 from tritonx.dialects.llvm import LICM_DISABLED
 from tritonx.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from tritonx.frontend import errors
@@ -30,27 +29,24 @@ from tritonx.frontend.codegen.carried import (
     next_handles,
 )
 from tritonx.frontend.codegen.conditions import static_condition, truth
+from tritonx.frontend.codegen.counter import Counter, counter_of
 from tritonx.frontend.codegen.detached_blocks import discard, unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn
 from tritonx.frontend.codegen.leaving import StructuredBody, structured_body, unless
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.syntax import assigned_names, is_path, may_return
-from tritonx.frontend.codegen.values import is_many, suggest_name, wrap_plain
-from tritonx.frontend.semantics.promotion import promote_integers
+from tritonx.frontend.codegen.values import suggest_name, wrap_plain
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.location import block_at
-from tritonx.ir.types import i1, i32
+from tritonx.ir.types import i32
 from tritonx.language import core
-from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import dtype, int1
+from tritonx.language.dtypes import int1
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as tl_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator
-
-CMP_SLT = IntegerAttr(2, 64)
 
 
 # Which loop.
@@ -176,24 +172,12 @@ def _breaks(gen: FunctionGenerator, node: ast.For | ast.While) -> bool:
 # for.
 
 
-@dataclass(frozen=True, slots=True)
-class _Counter:
-    """The bounds of a loop that counts up, as handles of one integer type; ``down``: the loop variable counts the
-    other way."""
-
-    lower: SSAValue
-    upper: SSAValue
-    step: SSAValue
-    type: dtype
-    down: bool
-
-
 def counted_for(gen: FunctionGenerator, node: ast.For, iterable: object) -> None:
     """A loop over a range that is run at run time, whatever its bounds."""
     if not isinstance(node.target, ast.Name):
         raise gen.error(errors.InvalidIterable, node.target, "the variable of a range loop is one name")
     gen.locate(node)
-    counter = _counter(gen, node, iterable)
+    counter = counter_of(gen, node, iterable)
     target = node.target.id
     assigned = assigned_names(node)
     previous = gen.scope.get(target, MISSING)
@@ -203,7 +187,7 @@ def counted_for(gen: FunctionGenerator, node: ast.For, iterable: object) -> None
     try:
         build_carrying(gen, node, assigned, lambda carried: _build_for(gen, node, iterable, counter, carried))
         if target not in assigned:
-            gen.scope[target] = Deferred(lambda: _last_value(gen, counter, previous))
+            gen.scope[target] = Deferred(lambda: counter.last_value(gen, previous))
     except _Breaks:
         gen.scope = before
         _breaking_for(gen, node, iterable, counter, previous)
@@ -216,24 +200,7 @@ class _Breaks(Exception):
     """The body of a ``for`` may break it, so that it is no ``scf.for``."""
 
 
-def _counter(gen: FunctionGenerator, node: ast.For, iterable: Any) -> _Counter:
-    start, end, step = iterable.start, iterable.end, iterable.step
-    down = not isinstance(unwrap(step), base_value) and isinstance(unwrap(step), int) and unwrap(step) < 0
-    if down:
-        start, end, step = end, start, constexpr(-unwrap(step))
-    bounds = [gen.semantic.to_tensor(value) for value in (start, end, step)]
-    if not all(bound.dtype.is_int() for bound in bounds):
-        types = ", ".join(str(bound.dtype) for bound in bounds)
-        raise gen.error(errors.LoopBoundsError, node.iter, f"For loop bounds and step must all be ints, are ({types})")
-    for what, bound in zip(("lower bound", "upper bound", "step"), bounds, strict=True):
-        if is_many(bound):
-            raise gen.error(errors.LoopBoundsError, node.iter, f"For {what} must be a scalar, got {bound.type}")
-    type_ = promote_integers(promote_integers(bounds[0].dtype, bounds[1].dtype), bounds[2].dtype)
-    lower, upper, step = (gen.semantic.cast(bound, type_).handle for bound in bounds)
-    return _Counter(lower, upper, step, type_, down)
-
-
-def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter: _Counter, carried: Carried) -> None:
+def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter: Counter, carried: Carried) -> None:
     assert isinstance(node.target, ast.Name)
     initial = carried.handles()
     counter_type = ir_type(counter.type)
@@ -243,7 +210,7 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter:
     suggest_name(body.block.args[0], node.target.id)
     with gen.inside(body):
         carried.bind(gen.scope, body.block.args[1:])
-        gen.scope[node.target.id] = tensor(_value(gen, counter, body.block.args[0]), counter.type)
+        gen.scope[node.target.id] = tensor(counter.value(gen, body.block.args[0]), counter.type)
         _generate_body(gen, node)
         if _breaks(gen, node):
             discard(body.block)
@@ -256,19 +223,11 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter:
     gen.locate(node)
     operands = (counter.lower, counter.upper, counter.step, *(initial[i] for i in kept))
     types = [initial[i].type for i in kept]
-    op = gen.builder.create(ForOp, operands, types, attributes=loop_attributes(iterable), regions=(Region(body.block),))
+    properties, attributes = counter.properties, loop_attributes(iterable)
+    op = gen.builder.create(ForOp, operands, types, properties, attributes, (Region(body.block),))
     gen.semantic.place_hints(op)
     bind_results(gen, carried, initial, kept, op.results)
     _after_loop(gen, node, body, node.target.id)
-
-
-def _value(gen: FunctionGenerator, counter: _Counter, count: SSAValue) -> SSAValue:
-    """The loop variable in the iteration that counts ``count``."""
-    if not counter.down:
-        return count
-    type_ = (ir_type(counter.type),)
-    below = gen.builder.emit(SubiOp, (counter.upper, count), type_)
-    return gen.builder.emit(AddiOp, (below, counter.lower), type_)
 
 
 def loop_attributes(iterable: Any) -> dict[str, Attribute]:
@@ -289,21 +248,6 @@ def loop_attributes(iterable: Any) -> dict[str, Attribute]:
 def licm_disabled() -> dict[str, Attribute]:
     """Keeps loop-invariant code in its loop."""
     return {"llvm.loop_annotation": LICM_DISABLED}
-
-
-def _last_value(gen: FunctionGenerator, counter: _Counter, previous: object) -> tensor:
-    """The loop variable after the loop: its value in the last iteration; without one, what it was before, if
-    anything."""
-    emit, type_ = gen.builder.emit, ir_type(counter.type)
-    before_end = emit(SubiOp, (counter.upper, gen.builder.constant(1, type_)), (type_,))
-    distance = emit(SubiOp, (before_end, counter.lower), (type_,))
-    last = emit(SubiOp, (before_end, emit(RemSIOp, (distance, counter.step), (type_,))), (type_,))
-    if counter.down:
-        last = emit(AddiOp, (emit(SubiOp, (counter.upper, last), (type_,)), counter.lower), (type_,))
-    if isinstance(previous, tensor) and previous.type == counter.type:
-        runs = emit(CmpiOp, (counter.lower, counter.upper), (i1,), {"predicate": CMP_SLT})
-        last = emit(SelectOp, (runs, last, previous.handle), (type_,))
-    return tensor(last, counter.type)
 
 
 # while.
@@ -437,22 +381,21 @@ def _settle_flag(gen: FunctionGenerator, loop: _Conditional, before: object) -> 
 _COUNT = ".count"
 
 
-def _breaking_for(gen: FunctionGenerator, node: ast.For, iterable: Any, counter: _Counter, previous: object) -> None:
+def _breaking_for(gen: FunctionGenerator, node: ast.For, iterable: Any, counter: Counter, previous: object) -> None:
     """``for`` as a ``while`` that counts."""
     assert isinstance(node.target, ast.Name)
     target, type_ = node.target.id, ir_type(counter.type)
     name = f"{_COUNT} {node.lineno}:{node.col_offset}"
 
     def condition() -> tensor:
-        operands = (gen.scope[name].handle, counter.upper)
-        return tensor(gen.builder.emit(CmpiOp, operands, (i1,), {"predicate": CMP_SLT}), int1)
+        return tensor(counter.is_below(gen, gen.scope[name].handle, counter.upper), int1)
 
     def body() -> None:
         count = gen.scope[name].handle
-        gen.scope[target] = tensor(_value(gen, counter, count), counter.type)
+        gen.scope[target] = tensor(counter.value(gen, count), counter.type)
         _generate_body(gen, node)
         gen.locate(node)
-        gen.scope[name] = tensor(gen.builder.emit(AddiOp, (count, counter.step), (type_,)), counter.type)
+        gen.scope[name] = tensor(counter.following(gen, count), counter.type)
 
     if not (isinstance(previous, tensor) and previous.type == counter.type):
         gen.scope[target] = tensor(poison(gen, type_), counter.type)

@@ -37,6 +37,7 @@ from tritonx.frontend.semantics import Semantics, ir_types
 from tritonx.ir.location import name_loc
 from tritonx.ir.types import i32
 from tritonx.kernel.declaration import KernelDeclaration
+from tritonx.kernel.identity import loose
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 
@@ -163,7 +164,7 @@ class ModuleGenerator:
         self, gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, Any]
     ) -> Any:
         """A ``tt.call`` of the instance of ``function`` for these arguments, which is generated at the first call."""
-        key = (function, *((name, v.type if is_dynamic(v) else unwrap(v)) for name, v in arguments.items()))
+        key = (function, *((name, v.type if is_dynamic(v) else loose(unwrap(v))) for name, v in arguments.items()))
         callee = self._noinline.get(key)
         if callee is None:
             callee = self._noinline[key] = self._instance(gen, node, function, arguments)

@@ -50,3 +50,22 @@ BUILTINS: Mapping[str, Any] = {
     "reversed": _reversed,
 }
 """What the names mean where a kernel, its module and the functions around it do not define them."""
+
+INSTEAD: Mapping[str, str] = {
+    "sum": "add the values with +, or sum the elements of a block with tl.sum(x, axis=0)",
+    "any": "combine conditions with |, or reduce a block with tl.max(x.to(tl.int32), axis=0)",
+    "all": "combine conditions with &, or reduce a block with tl.min(x.to(tl.int32), axis=0)",
+    "pow": "multiply, or use tl.exp2(y * tl.log2(x))",
+    "round": "use tl.floor(x + 0.5), or tl.extra.libdevice.rint",
+    "divmod": "write x // y and x % y",
+    "sorted": "use tl.sort for a block",
+    "map": "call the function for each value of tl.static_range, or write the operator on the whole block",
+    "filter": "select elements with tl.where",
+    "dict": "kernels have no dictionaries: use a tuple, a named tuple or constexpr arguments",
+    "set": "kernels have no sets: use a tuple",
+    "input": "a kernel reads its arguments only",
+    "open": "a kernel reads its arguments only",
+    "super": "call the function of the base class by its name",
+    "type": "use x.dtype, or isinstance",
+}
+"""What to write in place of Python's other functions."""

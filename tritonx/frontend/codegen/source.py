@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tritonx.frontend.codegen.names import MISSING
-from tritonx.frontend.codegen.python_builtins import BUILTINS
+from tritonx.frontend.codegen.python_builtins import BUILTINS, INSTEAD
 from tritonx.kernel.source import JITCallable
 
 
@@ -38,7 +38,10 @@ class FunctionSource:
         return self.globals.get(name, MISSING)
 
     def similar_name(self, name: str, scope: Iterable[str]) -> str | None:
-        """A hint at the name that ``name`` is a misspelling of, if there is one."""
+        """What to write in place of a function of Python that kernels do not have, or the name that ``name`` is a
+        misspelling of, if there is one."""
+        if name in INSTEAD:
+            return f"kernels do not have Python's {name}: {INSTEAD[name]}"
         candidates = [*scope, *self.closure, *self.globals, *BUILTINS]
         from difflib import get_close_matches  # only for a mistake: it takes longer to import than this file
 

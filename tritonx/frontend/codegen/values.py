@@ -8,6 +8,7 @@ from typing import Any, cast
 from xdsl.ir import SSAValue
 
 from tritonx.ir.value_names import is_numbers
+from tritonx.kernel.identity import loose
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import tensor, tuple_type
@@ -48,7 +49,7 @@ def handles_of(values: Iterable[base_value]) -> list[SSAValue]:
 def same_constant(left: object, right: object) -> bool:
     """Whether two compile-time values are the same one."""
     a, b = unwrap(left), unwrap(right)
-    return a is b or (type(a) is type(b) and bool(a == b))
+    return a is b or loose(a) == loose(b)
 
 
 def same_handles(left: Any, right: Any) -> bool:

@@ -180,7 +180,9 @@ class ArithmeticSemantics(PaddingSemantics):
         lhs, rhs = self.binary_operands(lhs, rhs)
         left, right = lhs.dtype, rhs.dtype
         if not (left.is_int() and right.is_int()):
-            raise IncompatibleTypeErrorImpl(left, right)
+            error = IncompatibleTypeErrorImpl(left, right)
+            error.add_note(_BITWISE_HINT)
+            raise error
         common = promote_integers(left, right)
         lhs, rhs = self.cast(lhs, common), self.cast(rhs, common)
         return self.emit(op, (lhs, rhs), lhs.type)
@@ -253,6 +255,12 @@ class ArithmeticSemantics(PaddingSemantics):
 
     def device_assert(self, cond: object, message: object, mask: object) -> None:
         raise NotImplementedError
+
+
+_BITWISE_HINT = (
+    "&, | and ^ combine integers and conditions: compare first, in parentheses, as in (x > 0) & (y > 0), convert with "
+    ".to(tl.int32), or take the bits with .to(tl.int32, bitcast=True)"
+)
 
 
 def _check_arithmetic(type_: dtype) -> None:

@@ -71,9 +71,9 @@ class AtomicSemantics(MemorySemantics):
             raise ValueError(f"atomic_{name} does not support {element}")
         if pointer.type.is_block():
             shape = pointer.type.shape
-            value = self._broadcast_operand(value, shape)
+            value = self.broadcast_to(value, shape)
             if mask is not None:
-                mask = self._broadcast_operand(mask, shape)
+                mask = self.broadcast_to(mask, shape)
         elif value.type.is_block() or (mask is not None and mask.type.is_block()):
             raise ValueError("Value and mask arguments cannot be block type if pointer argument is not a block")
         value = self.cast(value, element)
@@ -82,11 +82,6 @@ class AtomicSemantics(MemorySemantics):
         elif not mask.dtype.is_bool():
             raise ValueError("Mask must have boolean scalar type")
         return pointer, value, mask
-
-    def _broadcast_operand(self, value: tensor, shape: tuple[int, ...]) -> tensor:
-        while value.type.is_block() and len(value.type.shape) < len(shape):
-            value = self.expand_dims(value, 0)
-        return self.broadcast_to(value, shape)
 
     def _atomic_float_order(
         self, name: str, pointer: tensor, value: tensor, mask: tensor, order: MemSemantic, among: MemSyncScope
@@ -134,10 +129,12 @@ class AtomicSemantics(MemorySemantics):
             raise ValueError("atomic_cas only supports elements with width {16, 32, 64}")
         compare, value = self.to_tensor(compare), self.to_tensor(value)
         if pointer.type.is_block():
-            compare = self._broadcast_operand(compare, pointer.type.shape)
-            value = self._broadcast_operand(value, pointer.type.shape)
+            compare = self.broadcast_to(compare, pointer.type.shape)
+            value = self.broadcast_to(value, pointer.type.shape)
         elif compare.type.is_block() or value.type.is_block():
             raise ValueError("cmp and val arguments cannot be block type if pointer argument is not a block")
+        if element.is_int() and (compare.dtype.is_floating() or value.dtype.is_floating()):
+            raise ValueError(f"atomic_cas of {element} takes integers, got {compare.dtype} and {value.dtype}")
         compare, value = self.cast(compare, element), self.cast(value, element)
         properties = {"sem": enum_attribute(order), "scope": enum_attribute(among)}
         if pointer.type.padded:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import prod
 from numbers import Integral
 
-from tritonx.frontend.semantics.base import unwrapped_list
+from tritonx.frontend.semantics.base import invalid_axis, unwrapped_list
 
 
 def is_several(axis: object) -> bool:
@@ -22,7 +22,7 @@ def wrap_axis(axis: object, rank: int) -> int:
         raise TypeError(f"an axis is an integer known at compile time, not {axis}")
     number = int(axis)
     if not -rank <= number < rank:
-        raise ValueError(f"invalid axis {number}. Expected {-rank} <= axis < {rank}")
+        raise invalid_axis(number, rank)
     return number % rank
 
 

@@ -31,6 +31,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Generator", "IncompatibleTypeErrorImpl", "SemanticsBase", "enum_attribute"]
 
+_NONE_HINT = (
+    "the value is None: pass an array or a number, or keep the access under `if x_ptr is not None:`, which is decided "
+    "when the kernel is compiled"
+)
+
+
+def invalid_axis(axis: object, rank: int) -> ValueError:
+    """The error for an axis that a block of ``rank`` axes does not have."""
+    error = ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
+    axes = "no axes" if rank == 0 else "one axis, axis=0" if rank == 1 else f"axes 0 to {rank - 1}"
+    error.add_note(f"the block has {axes}")
+    return error
+
 
 class Generator(Protocol):
     """Who can run a jit function on language values in the middle of a compile (or of an interpreted program)."""
@@ -154,7 +167,10 @@ class SemanticsBase:
         if isinstance(x, float):
             return self.constant(x, float_literal_type(x))
         if check_type:
-            raise TypeError(f"cannot convert {x} of type {type(x)} to tensor")
+            error = TypeError(f"cannot convert {x} of type {type(x)} to tensor")
+            if x is None:
+                error.add_note(_NONE_HINT)
+            raise error
         return x
 
     def full(self, shape: Any, value: Any, type_: Any) -> tensor:
@@ -184,7 +200,7 @@ class SemanticsBase:
         """A block with an axis of extent 1 inserted; a scalar becomes a block of one element."""
         rank = len(value.type.shape) + 1
         if not -rank <= axis < rank:
-            raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
+            raise invalid_axis(axis, rank)
         axis %= rank
         shape = [*value.type.shape]
         shape.insert(axis, 1)

@@ -14,6 +14,7 @@ from tritonx.language.dtypes import dtype, float16, float32, int1, int16, int64,
 from tritonx.language.type_names import element_type
 from tritonx.language.values import tensor
 
+_TOO_WIDE = "Block pointers and descriptors only support {} bit values here, {}"
 _ROUNDING = {"rtne": RoundingMode.RTNE, "rtz": RoundingMode.RTZ}
 
 
@@ -25,6 +26,22 @@ class CastSemantics(ComparisonSemantics):
             raise ValueError(
                 f"type {type_} not supported in this architecture. The supported fp8 dtypes are {supported}"
             )
+
+    def integer_scalar(self, value: object, type_: dtype) -> tensor:
+        """An extent, a stride (int64) or an offset (int32) as a scalar of ``type_``. ``ValueError`` for what is no
+        integer, and for one of more bits: it would address something else.
+        """
+        number = unwrap(value)
+        if isinstance(number, int) and not type_.get_int_min_value() <= number <= type_.get_int_max_value():
+            said = f"got a value {number} which is out of the range"
+            raise ValueError(_TOO_WIDE.format(type_.int_bitwidth, said))
+        scalar = self.to_tensor(value)
+        if scalar.type.is_block() or not scalar.dtype.is_int():
+            raise ValueError(f"Expected an integer scalar, got {scalar}")
+        if scalar.dtype.int_bitwidth > type_.int_bitwidth:
+            said = "add a `.to(tl.int32)` or use regular indexing for 64 bit support"
+            raise ValueError(_TOO_WIDE.format(type_.int_bitwidth, said))
+        return self.cast(scalar, type_)
 
     def cast(self, value: tensor, type_: dtype, rounding: str | None = None) -> tensor:
         """``value`` converted to the element type ``type_``.

@@ -49,7 +49,9 @@ class ControlSemantics(SemanticsBase):
         for i, v in enumerate(listed):
             if type(v) is not int:
                 raise TypeError(f"values element {i} must have type `constexpr[int]`, got `constexpr[{type(v)}]")
-        if max(1, len(value.type.shape)) != len(listed):
+        # A scalar has a divisor, and no neighbours that a run could be of.
+        expected = len(value.type.shape) or int(function == "multiple_of")
+        if expected != len(listed):
             raise ValueError(f"Shape of input to {function} does not match the length of values")
         if value.type.padded:
             listed = [_stored_hint(function, v, extent) for v, extent in zip(listed, value.type.shape, strict=True)]

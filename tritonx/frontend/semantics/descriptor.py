@@ -65,8 +65,8 @@ class DescriptorSemantics(CastSemantics):
             raise ValueError(f"Padding option {padding} not supported")
         if padding == "nan" and element.is_int():
             raise ValueError("Padding option `nan` is not supported for integer blocks")
-        shape_values = [self._scalar_integer(s, int32) for s in shape]
-        stride_values = [self._scalar_integer(s, int64) for s in strides]
+        shape_values = [self._extent(s) for s in shape]
+        stride_values = [self.integer_scalar(s, int64) for s in strides]
         validate_block_shape(extents)
         block = block_type(element, extents)
         handle = self.builder.create(
@@ -80,11 +80,11 @@ class DescriptorSemantics(CastSemantics):
         ).results[0]
         return tensor_descriptor(handle, shape_values, stride_values, block)
 
-    def _scalar_integer(self, value: object, type_: dtype) -> tensor:
-        scalar = self.to_tensor(value)
-        if scalar.type.is_block() or not scalar.dtype.is_int():
-            raise ValueError(f"Expected a scalar integer, got {scalar}")
-        return self.cast(scalar, type_)
+    def _extent(self, value: object) -> tensor:
+        """An extent as int32; one of the running kernel may be wider, as in Triton, and is less than 2^31."""
+        if isinstance(value, tensor) and not value.type.is_block() and value.dtype.is_int():
+            value = self.cast(value, int32)
+        return self.integer_scalar(value, int32)
 
     def _offsets(self, descriptor: tensor_descriptor_base, offsets: Sequence[object]) -> list[SSAValue]:
         """Block coordinates as int32 handles. ``AssertionError`` for anything but one an axis."""
@@ -92,7 +92,7 @@ class DescriptorSemantics(CastSemantics):
         rank = len(descriptor.block_shape)
         if len(offsets) != rank:
             raise AssertionError(f"expected {rank} offsets, but got {len(offsets)}")
-        return [self._scalar_integer(o, int32).handle for o in offsets]
+        return [self.integer_scalar(o, int32).handle for o in offsets]
 
     def _check_descriptor(self, descriptor: object) -> None:
         if not isinstance(descriptor, tensor_descriptor_base):
@@ -149,6 +149,10 @@ class DescriptorSemantics(CastSemantics):
     ) -> None:
         """Store the rows of ``value`` to the rows ``x_offsets`` from column ``y_offset`` on."""
         rows, column = self._gather_operands(descriptor, x_offsets, y_offset)
+        expected = (x_offsets.type.shape[0], descriptor.block_type.shape[1])
+        value = self.to_tensor(value)
+        if value.type.shape != expected:
+            raise ValueError(f"expected a block of shape {[*expected]}, got {value}")
         value = self.cast(self.whole(value), descriptor.dtype)
         self.builder.create(DescriptorScatterOp, [descriptor.handle, rows, column, value.handle])
 
@@ -161,6 +165,8 @@ class DescriptorSemantics(CastSemantics):
             raise AssertionError(f"descriptor must be 2D, but got {[*map(str, shape)]}")
         if shape[0] != 1:
             raise AssertionError(f"descriptor block must have 1 row, but got {[*map(str, shape)]}")
+        if not x_offsets.dtype.is_int() or x_offsets.dtype.int_bitwidth > 32:
+            raise ValueError(f"x offsets must be integers of at most 32 bits, but got {x_offsets.dtype}")
         if len(x_offsets.type.shape) != 1:
             raise AssertionError(f"x offsets must be 1D, but got {x_offsets.shape}")
         if x_offsets.type.shape[0] < 8:
@@ -171,7 +177,7 @@ class DescriptorSemantics(CastSemantics):
                 f"descriptor gather of {descriptor.dtype} must have at least {least} columns, but got {shape[1]}"
             )
         # Rows that no tensor has: nothing is read or written for the padding.
-        return self.filled(self.cast(x_offsets, int32), -1).handle, self._scalar_integer(y_offset, int32).handle
+        return self.filled(self.cast(x_offsets, int32), -1).handle, self.integer_scalar(y_offset, int32).handle
 
 
 _REDUCE_TYPES: dict[str, tuple[str, ...]] = {

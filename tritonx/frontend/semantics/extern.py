@@ -19,7 +19,7 @@ from tritonx.language.libdevice_table import overloads as generic_overloads
 from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
-from tritonx.runtime.targets import extern_functions
+from tritonx.runtime.compiling.targets import extern_functions
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

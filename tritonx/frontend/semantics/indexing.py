@@ -33,6 +33,8 @@ class IndexingSemantics(ReduceSemantics, CastSemantics, DebugSemantics):
     def index(self, value: tensor, index: object) -> tensor:
         """``value[index]``, see the module's docstring."""
         items = [_item(value, item) for item in _items(index)]
+        if not value.type.is_block() and None in items:  # as in Triton 3.6: a scalar has no axis for a colon
+            items = [item for item in items if not _is_full(item)]
         if all(item is None or _is_full(item) for item in items):
             return self._with_axes(value, items)
         selected = _completed(items, value.type.shape)

@@ -75,7 +75,8 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
             if mask is not None:
                 pointer, mask = self.broadcast(pointer, mask)
             if other is not None:
-                pointer, other = self.broadcast(pointer, other)
+                read, other = self.broadcast(pointer, other)
+                _same_shape("Expected pointers and mask to have the shape of `other`", read, pointer)
         _check_mask(mask)
         extents, mask = pointer.type.shape, self.masked(pointer.type.shape, mask)
         pointer, element, is_bool = self._memory_pointer(self.whole(pointer))
@@ -115,10 +116,11 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         if pointer.dtype.is_const():
             raise ValueError("Cannot store to a constant pointer")
         if pointer.type.is_block():
-            pointer, value = self.broadcast(pointer, value)
+            written, value = self.broadcast(pointer, value)
             if mask is not None:
-                pointer, mask = self.broadcast(pointer, mask)
-                pointer, value = self.broadcast(pointer, value)
+                written, mask = self.broadcast(written, mask)
+                written, value = self.broadcast(written, value)
+            _same_shape("Expected pointer argument to have shape", written, pointer)
         else:
             _scalar_only(value, "Value")
             _scalar_only(mask, "Mask")
@@ -197,13 +199,7 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         )
 
     def _scalars(self, values: Any, type_: dtype) -> language_tuple:
-        scalars: list[tensor] = []
-        for value in values:
-            scalar = self.to_tensor(value)
-            if scalar.type.is_block() or not scalar.dtype.is_int():
-                raise ValueError(f"Expected integer scalars, got {scalar}")
-            scalars.append(self.cast(scalar, type_))
-        return language_tuple(scalars)
+        return language_tuple([self.integer_scalar(value, type_) for value in values])
 
     def _window(
         self, window: block_pointer, boundary_check: Sequence[Any], padding: str
@@ -211,6 +207,8 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         """The pointers of a window's elements, the mask of the checked axes, and what its false lanes give."""
         block: block_type = window.type.block_type
         checked = _checked_axes(boundary_check, len(block.shape))
+        if padding == "nan" and block.element_ty.is_int():
+            raise ValueError("Padding option `nan` is not supported for integer block pointers")
         pointer, mask = window.base, None
         for axis, extent in enumerate(block.shape):
             positions = self.add(
@@ -226,8 +224,6 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         pointer = self.broadcast_to(pointer, block.shape)
         if mask is None or padding == "":
             return pointer, None if mask is None else self.broadcast_to(mask, block.shape), None
-        if padding == "nan" and block.element_ty.is_int():
-            raise ValueError("Padding option `nan` is not supported for integer block pointers")
         fill = self.scalar_constant(float("nan") if padding == "nan" else 0, block.element_ty)
         return pointer, self.broadcast_to(mask, block.shape), self.splat(fill, block.shape)
 
@@ -243,6 +239,14 @@ def access_properties(cache_modifier: object, eviction_policy: object, caches: d
         "cache": enum_attribute(CacheModifier[caches[cache]]),
         "evict": enum_attribute(EvictionPolicy[_EVICTION[eviction]]),
     }
+
+
+def _same_shape(expected: str, common: tensor, pointer: tensor) -> None:
+    """``ValueError`` where the pointers would have to be broadcast: one address would stand for several elements."""
+    if common.type.shape != pointer.type.shape:
+        error = ValueError(f"{expected} {[*common.type.shape]} but got {[*pointer.type.shape]}")
+        error.add_note("pointers are not broadcast: reduce the block first (tl.sum), or give each element a pointer")
+        raise error
 
 
 def _scalar_only(value: tensor | None, what: str) -> None:

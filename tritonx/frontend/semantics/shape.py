@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import i32 as i32_attr
 
 from tritonx.dialects import arith
 from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, ReshapeOp, SplitOp, TransOp, UnsplatOp
-from tritonx.frontend.semantics.base import enum_attribute, shape_of, unwrapped_list
+from tritonx.frontend.semantics.base import enum_attribute, invalid_axis, shape_of, unwrapped_list
 from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.block_shapes import storage_shape
@@ -121,7 +121,7 @@ class ShapeSemantics(PaddingSemantics):
         rank = len(value.type.shape) + len(listed)
         for axis in listed:
             if not -rank <= axis < rank:
-                raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
+                raise invalid_axis(axis, rank)
         wrapped = [a % rank for a in listed]
         if len(set(wrapped)) != len(wrapped):
             raise ValueError(f"expand_dims received duplicate axes, normalized axes = {wrapped}")

@@ -7,7 +7,7 @@ the warps of a block are one agent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -71,6 +71,8 @@ class Stored:
 
     part: int
     copy: Copy
+    read: Callable[[], None]
+    """Has it read shared memory, unless it has: it may write global memory later."""
 
 
 @lru_cache(maxsize=2048)

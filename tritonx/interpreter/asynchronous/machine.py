@@ -101,6 +101,8 @@ class Machine:
         self.shared = SharedMemory(self.blocks, self.stride, self.clocks, reports, proxies=proxies, placed=placed)
         self.barriers: dict[int, MBarrier] = {}
         self.under_way: list[Copy] = []
+        self.read: set[int] = set()
+        """Numbers of the copies to global memory of which somebody knows that they have read their source."""
         self.groups: list[Group] = []
         self.tensor_maps: dict[int, TensorMap] = {}
         self.cluster: list[Knowledge] = []
@@ -175,6 +177,14 @@ class Machine:
             self.land(copy)
         return copy
 
+    def has_read(self, copy: Copy) -> None:
+        """Somebody has waited until a copy to global memory has read the block's memory: it may outlive the block."""
+        self.read.add(copy.number)
+
+    def is_under_way(self, copy: Copy) -> bool:
+        """Whether it has not landed yet."""
+        return copy in self.under_way
+
     def land(self, copy: Copy) -> None:
         """The copy lands now, unless it has already."""
         if copy in self.under_way:
@@ -231,7 +241,8 @@ class Machine:
         main.coroutine = Program(self, main).coroutine(kernel.body)(*arguments)
         self.drive(main)
         for copy in list(self.under_way):
-            self.reports.add(Kind.UNFINISHED, copy.op, "nobody has waited for it")
+            if copy.number not in self.read:
+                self.reports.add(Kind.UNFINISHED, copy.op, "nobody has waited for it")
             self.land(copy)
 
 

@@ -15,7 +15,7 @@ from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.rounding import Rounding, float_to_integer, integer_to_float, round_to
 from tritonx.interpreter.values import UNSIGNED, Array, dtype_of, signless, unsigned
 from tritonx.ir.dispatch import case
-from tritonx.ir.types import type_of
+from tritonx.ir.types import PointerType, element_type, type_of
 
 _BOOL = np.dtype(np.bool_)
 
@@ -105,10 +105,22 @@ def _to_unsigned(op: arith.FPToUIOp, bind: Binder) -> Function:
 
 def _bitcast(op: arith.BitcastOp | tile.BitcastOp, bind: Binder) -> Function:
     target = _target(op)
+    before, after = (isinstance(element_type(type_of(v)), PointerType) for v in (op.operands[0], op.results[0]))
+    if after and not before:
+        return lambda x: _pointed(bind, np.asarray(x).view(target)[()])
     return lambda x: np.asarray(x).view(target)[()]
 
 
-def _same(op: tile.IntToPtrOp | tile.PtrToIntOp, bind: Binder) -> Function:
+def _pointed(bind: Binder, addresses: Array) -> Array:
+    bind.execution.live.admit(addresses)
+    return addresses
+
+
+def _to_pointer(op: tile.IntToPtrOp, bind: Binder) -> Function:
+    return lambda x: _pointed(bind, x)
+
+
+def _same(op: tile.PtrToIntOp, bind: Binder) -> Function:
     return lambda x: x
 
 
@@ -126,6 +138,6 @@ TABLE: Table = {
     **case(arith.BitcastOp, _bitcast),
     **case(tile.BitcastOp, _bitcast),
     **case(tile.FpToFpOp, _float_to_float),
-    **case(tile.IntToPtrOp, _same),
+    **case(tile.IntToPtrOp, _to_pointer),
     **case(tile.PtrToIntOp, _same),
 }

@@ -91,9 +91,17 @@ def _pointed_block(pointer: Attribute) -> tuple[int, ...] | None:
     return None
 
 
+def _pointers(bind: Binder, addresses: Array) -> Array:
+    """Pointers that were loaded: what they point into becomes memory of the launch."""
+    bind.execution.live.admit(addresses)
+    return addresses
+
+
 def _load(op: tile.LoadOp, bind: Binder) -> Function:
     dtype = dtype_of(type_of(op.results[0]))
     block = _pointed_block(type_of(op.operands[0]))
+    if block is None and isinstance(element_type(type_of(op.results[0])), PointerType):
+        return lambda ptr, mask=None, other=None: _pointers(bind, read(bind, ptr, dtype, mask, other))
     if block is None:
         return lambda ptr, mask=None, other=None: read(bind, ptr, dtype, mask, other)
     size = storage_of(element_type(type_of(op.results[0]))).itemsize

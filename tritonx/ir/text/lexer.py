@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, PunctuationSpelling
 
-_SKIP = re.compile(r"(?://[^\n]*|\s+)*", re.ASCII)
+SKIP = re.compile(r"(?://[^\n]*|\s+)*", re.ASCII)
 _TOKEN = re.compile(
     r"(?P<bare>[a-zA-Z_][\w$.]*)"
     r"|(?P<percent>%(?:\d+|[a-zA-Z$._-][\w$.-]*))"
@@ -35,6 +35,9 @@ _KINDS = {
 _PUNCTUATION = {
     word: MLIRTokenKind.get_punctuation_kind_from_name(cast(PunctuationSpelling, word)) for word in ":,()}[]<>=+/*?|"
 }
+
+LONGEST_INTEGER = 64
+"""Characters of an integer, which has at most 128 bits, with some zeros in front."""
 
 _allocate = object.__new__
 
@@ -74,7 +77,7 @@ class Lexer(MLIRLexer):
 
     def lex(self) -> MLIRToken:
         content = self.input.content
-        skipped = _SKIP.match(content, self.pos)
+        skipped = SKIP.match(content, self.pos)
         start = self.pos if skipped is None else skipped.end()
         match = _TOKEN.match(content, start)
         if match is None:
@@ -86,5 +89,10 @@ class Lexer(MLIRLexer):
         group = cast(str, match.lastgroup)
         end = match.end()
         self.pos = end
+        if group == "integer" and end - start > LONGEST_INTEGER:
+            message = f"an integer of {end - start} characters is not supported; the widest have 128 bits"
+            raise ParseError(Span(start, end, self.input), message)
+        if group == "hash" and end - start > LONGEST_INTEGER and content[start + 1 : end].isdecimal():
+            raise ParseError(Span(start, end, self.input), f"an index of {end - start - 1} characters is not supported")
         kind = _PUNCTUATION[content[start]] if group == "punctuation" else _KINDS[group]
         return _token(kind, start, end, self.input)

@@ -11,7 +11,7 @@ Whatever the input, the parser ends with a module or with xDSL's `ParseError`, w
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -28,23 +28,23 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Data, ParametrizedAttribute, SSAValue, TypeAttribute
-from xdsl.parser import Parser as XDSLParser
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Input, Span
+from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tritonx.ir.location import call_site, file_loc, name_loc
 from tritonx.ir.splat import Number, SplatAttr
 from tritonx.ir.text.aliases import LOCATION_KINDS
 from tritonx.ir.text.lexer import Lexer
-from tritonx.ir.value_names import is_numbers
+from tritonx.ir.text.repeated_lines import LineParser
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z_$][\w$.-]*)[ \t]*=", re.M)
-_NESTED = r"<(?:[^<>]|<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)*>"
+_NESTED = r"<(?:[^<>]++|<(?:[^<>]++|<(?:[^<>]++|<[^<>]*+>)*+>)*+>)*+>"
 _TYPE = re.compile(r"(?:tensor|!tt\.\w+|!ttg\.memdesc)" + _NESTED)
+_INTEGER_TYPE = re.compile(r"[su]?i(\d+)", re.ASCII)
 _ALIASED_LOCATION = re.compile(r"loc\((#loc\d*)\)")
-_FILE_LOCATION = re.compile(r'\s*loc\("([^"\\\n]*)":(\d+):(\d+)\)')
+_FILE_LOCATION = re.compile(r'\s*loc\("([^"\\\n]*)":(\d{1,18}):(\d{1,18})\)')
 _NAME_LOCATION = re.compile(r'\s*loc\("([^"\\\n]*)"\((#loc\d*)\)\)')
 _CALL_LOCATION = re.compile(r"\s*loc\(callsite\((#loc\d*) at (#loc\d*)\)\)")
 
@@ -53,12 +53,22 @@ UNKNOWN_FLOATS = ("f80", "f128")
 """Types of which xDSL can neither read nor write a number, and which no target computes with."""
 
 
-class Parser(XDSLParser):
+WIDEST_INTEGER = 128
+"""Bits of the widest integer type: twice what any target has in a register, for products. Folding computes with
+Python's integers, which take as long as they are wide."""
+
+WRITTEN_OUT = 10_000
+"""The most characters of an alias in whose definition the other aliases are written out. A few lines of aliases that
+each name the one before twice stand for more than any memory holds. Locations, which are kept as shared objects, have
+no such limit."""
+
+
+class Parser(LineParser):
     """See the module's docstring."""
 
     def __init__(self, ctx: Context, input: str | bytes, name: str = "<input>") -> None:
         text = input.decode("utf-8", "replace") if isinstance(input, bytes) else input
-        super().__init__(ctx, "", name)
+        super().__init__(ctx, text, name)
         self._parser_state.lexer = Lexer(Input(text, name))
         self._parser_state.current_token = self._parser_state.lexer.lex()
         self._definitions: dict[str, int] = {}
@@ -67,8 +77,11 @@ class Parser(XDSLParser):
         self._pending: set[str] = set()
         self._ends: dict[str, int] = {}
         """Where the definition of an alias ends that has been read before its turn."""
+        self._written_out: dict[str, int] = {}
+        """The characters of each alias's definition with all other aliases written out."""
+        self._inside: int = 0
+        """The characters of the aliases that were named so far in the definition that is being read."""
         self._types: dict[str, TypeAttribute] = {}
-        self._text = text
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """The module in the input; raises `ParseError` for anything that is none."""
@@ -84,28 +97,13 @@ class Parser(XDSLParser):
     def _error(self, message: str) -> ParseError:
         return ParseError(self._current_token.span, message)
 
-    @contextmanager
-    def isolated_names(self) -> Generator[None]:
-        """Inside, values may have the names of values outside: for regions that are isolated from above."""
-        outer: dict[str, tuple[SSAValue, ...]] = self.ssa_values
-        self.ssa_values = {}
-        try:
-            yield
-        finally:
-            self.ssa_values = outer
-
-    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
-        super()._register_ssa_definition(name, values, span)
-        if is_numbers(name):
-            for value in values:
-                value.name_hint = None
-
     # -- aliases
 
     def _alias(self, name: str) -> Attribute | None:
         """The attribute or type of an alias, which may be defined further down."""
         known = self.attribute_aliases.get(name)
         if known is not None:
+            self._inside += self._written_out.get(name, 0)
             return known
         position = self._definitions.get(name)
         if position is None:
@@ -115,14 +113,35 @@ class Parser(XDSLParser):
         self._pending.add(name)
         value = self._simple_location(position, name)
         if value is None:
-            token, resume = self._parser_state.current_token, self.lexer.pos
-            self._resume_from(position)
-            value = self.parse_attribute()
-            self._ends[name] = self._current_token.span.start
-            self._parser_state.current_token, self.lexer.pos = token, resume
+            value = self._definition(name, position)
         self._pending.discard(name)
         self.attribute_aliases[name] = value
         return value
+
+    def _definition(self, name: str, position: int) -> Attribute:
+        """The attribute or type that the definition of an alias at ``position`` describes."""
+        token, resume = self._parser_state.current_token, self.lexer.pos
+        self._resume_from(position)
+        with self._measured(name):
+            value = self.parse_attribute()
+        self._ends[name] = self._current_token.span.start
+        self._parser_state.current_token, self.lexer.pos = token, resume
+        return value
+
+    @contextmanager
+    def _measured(self, name: str) -> Generator[None]:
+        """Inside, the definition of an alias is read: its size is kept, and refused beyond ``WRITTEN_OUT``."""
+        around, self._inside, start = self._inside, 0, self.pos
+        yield
+        end = self._current_token.span.start
+        size = self._inside + end - start
+        if self._text.startswith("loc", start):
+            size = 0
+        elif self._inside and size > WRITTEN_OUT:
+            message = f"the alias {name} stands for more than {WRITTEN_OUT} characters of text"
+            self.raise_error(message, start, end)
+        self._written_out[name] = size
+        self._inside = around + size
 
     def _simple_location(self, position: int, name: str) -> LocationAttr | None:
         """The commonest kinds of locations, which make up half of a module's text, without making tokens of them."""
@@ -162,7 +181,8 @@ class Parser(XDSLParser):
         if here and name in self._ends:
             self._resume_from(self._ends.pop(name))
         else:
-            super()._parse_alias_def()
+            with self._measured(name):
+                super()._parse_alias_def()
 
     def _parse_dialect_type_or_attribute_body(
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
@@ -192,8 +212,8 @@ class Parser(XDSLParser):
         token = self._current_token
         match = _TYPE.match(self._text, token.span.start)
         if match is None:
-            if token.kind is MLIRTokenKind.BARE_IDENT and token.text in UNKNOWN_FLOATS:
-                self.raise_error(f"{token.text} is a type without values here")
+            if token.kind is MLIRTokenKind.BARE_IDENT:
+                self._check_bare_type(token.text)
             return super().parse_optional_type()
         text = match[0]
         type_ = self._types.get(text)
@@ -204,6 +224,13 @@ class Parser(XDSLParser):
         if type_ is not None:
             self._types[text] = type_
         return type_
+
+    def _check_bare_type(self, name: str) -> None:
+        if name in UNKNOWN_FLOATS:
+            self.raise_error(f"{name} is a type without values here")
+        integer = _INTEGER_TYPE.fullmatch(name)
+        if integer is not None and (len(integer[1]) > 9 or int(integer[1]) > WIDEST_INTEGER):
+            self.raise_error(f"an integer of this type is wider than {WIDEST_INTEGER} bits, the most that is supported")
 
     # -- locations
 

@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from tritonx.runtime.targets import language_module
+from tritonx.runtime.compiling.targets import language_module
 
 
 def __getattr__(name: str) -> Any:

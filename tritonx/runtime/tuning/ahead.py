@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 
 from tritonx.runtime.async_compile import CompileRequest, FutureKernel, active_mode
-from tritonx.runtime.compile_job import Made, perform
-from tritonx.runtime.compiled_kernel import CompiledKernel
-from tritonx.runtime.compiler import Compile, begin
+from tritonx.runtime.compiling.compile_job import Made, perform
+from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
+from tritonx.runtime.compiling.compiler import Compile, begin
 from tritonx.runtime.errors import OutOfResources, PTXASError
 
 

@@ -69,7 +69,7 @@ def launches(file: str, inputs: str = INPUTS) -> tuple[Launch, ...]:
     """The launches to tune for: grid, arguments by position and by name. Raises ``NoCase`` where there are none."""
     make: Callable[[], Iterable[Any]] | None = getattr(module(file), inputs, None)
     if not callable(make):
-        raise NoCase(f"{file} has no function {inputs}() that gives launches: (grid, arguments, keywords)")
+        raise NoCase(f"--inputs: {file} has no function {inputs}() that gives launches: (grid, arguments, keywords)")
     found = tuple(_launch(*launch) for launch in make())
     if not found:
         raise NoCase(f"{inputs}() of {file} gives no launches")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tritonx.backends.api import Driver
 from tritonx.runtime import driver
-from tritonx.runtime.drivers import driver_of, find_backend
+from tritonx.runtime.devices.drivers import driver_of, find_backend
 
 _IDLE_SECONDS = 0.02
 """A device that had nothing to do for so long has lowered its clocks."""

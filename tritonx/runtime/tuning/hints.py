@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields
 from tritonx.backends.api import Backend, Candidate, Target
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import BackendContractError, Foreseen
-from tritonx.runtime.tuning.hearing import Heard
+from tritonx.runtime.tuning.dry_run import DryRun
 from tritonx.runtime.tuning.race import FAILED
 from tritonx.runtime.tuning.report import IMPOSSIBLE, LEFT_OUT, MERGED, Tried, short
 
-Hear = Callable[[Config], tuple[Heard, ...]]
+DryRuns = Callable[[Config], tuple[DryRun, ...]]
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Plan:
         return Tried(config, FAILED, 0, IMPOSSIBLE, f"predicted: {self.foreseen[config]}")
 
 
-def planned(name: str, hear: Hear, configs: Sequence[Config]) -> Plan:
+def planned(name: str, dry_run: DryRuns, configs: Sequence[Config]) -> Plan:
     """What to measure of ``configs`` of the kernel ``name``."""
-    told = {config: heard for config in dict.fromkeys(configs) if (heard := _heard(hear, config))}
+    told = {config: dry_runs for config in dict.fromkeys(configs) if (dry_runs := _dry_runs(dry_run, config))}
     merged = _merged(told)
-    single = {config: heard[0] for config, heard in told.items() if len(heard) == 1 and config not in merged}
-    candidates = {config: heard.candidate(name, config.all_kwargs()) for config, heard in single.items()}
+    single = {config: dry_runs[0] for config, dry_runs in told.items() if len(dry_runs) == 1 and config not in merged}
+    candidates = {config: dry_runs.candidate(name, config.all_kwargs()) for config, dry_runs in single.items()}
     foreseen = {config: text for config, each in candidates.items() if (text := _lacking(single[config], each))}
     left_out: dict[Config, str] = {}
     for group in _by_place({config: single[config] for config in candidates if config not in foreseen}).values():
@@ -65,34 +65,34 @@ def planned(name: str, hear: Hear, configs: Sequence[Config]) -> Plan:
     return Plan(tuple(configs), measured, merged, foreseen, left_out)
 
 
-def proposed(name: str, hear: Hear, configs: Sequence[Config]) -> list[Config]:
+def proposed(name: str, dry_run: DryRuns, configs: Sequence[Config]) -> list[Config]:
     """What the backend would try beside ``configs``, each once. Raises ``BackendContractError`` for keywords that a
     configuration cannot give."""
     found: dict[Config, None] = {}
     for config in configs:
-        heard = _heard(hear, config)
-        if len(heard) == 1:
-            backend, target = heard[0].backend, heard[0].target
-            candidate = heard[0].candidate(name, config.all_kwargs())
+        dry_runs = _dry_runs(dry_run, config)
+        if len(dry_runs) == 1:
+            backend, target = dry_runs[0].backend, dry_runs[0].target
+            candidate = dry_runs[0].candidate(name, config.all_kwargs())
             for changes in backend.propose(target, candidate):
                 _check(backend, candidate, changes)
                 found[config.varied(changes)] = None
-    return [config for config in found if config not in configs and _heard(hear, config)]
+    return [config for config in found if config not in configs and _dry_runs(dry_run, config)]
 
 
-def _heard(hear: Hear, config: Config) -> tuple[Heard, ...]:
+def _dry_runs(dry_run: DryRuns, config: Config) -> tuple[DryRun, ...]:
     try:
-        return hear(config)
+        return dry_run(config)
     except Exception:  # measuring it will say
         return ()
 
 
-def _merged(told: Mapping[Config, tuple[Heard, ...]]) -> dict[Config, Config]:
+def _merged(told: Mapping[Config, tuple[DryRun, ...]]) -> dict[Config, Config]:
     """Each configuration that is the same code as one before it, with that one."""
     first: dict[Hashable, Config] = {}
     merged: dict[Config, Config] = {}
-    for config, heard in told.items():
-        code = (config.pre_hook, config.ir_override, *(each.code() for each in heard))
+    for config, dry_runs in told.items():
+        code = (config.pre_hook, config.ir_override, *(each.code() for each in dry_runs))
         try:
             before = first.setdefault(code, config)
         except TypeError:  # a value that cannot be hashed, which a launch refuses
@@ -102,22 +102,22 @@ def _merged(told: Mapping[Config, tuple[Heard, ...]]) -> dict[Config, Config]:
     return merged
 
 
-def _lacking(heard: Heard, candidate: Candidate) -> str:
+def _lacking(dry_runs: DryRun, candidate: Candidate) -> str:
     """What the kernel would lack; "" where nothing is known."""
-    short_of = heard.backend.predict(heard.target, candidate)
+    short_of = dry_runs.backend.predict(dry_runs.target, candidate)
     return "" if short_of is None else str(Foreseen(short_of.required, short_of.limit, short_of.name))
 
 
-def _by_place(heard: Mapping[Config, Heard]) -> dict[tuple[str, Target], list[tuple[Config, Heard]]]:
-    found: dict[tuple[str, Target], list[tuple[Config, Heard]]] = {}
-    for config, each in heard.items():
+def _by_place(dry_runs: Mapping[Config, DryRun]) -> dict[tuple[str, Target], list[tuple[Config, DryRun]]]:
+    found: dict[tuple[str, Target], list[tuple[Config, DryRun]]] = {}
+    for config, each in dry_runs.items():
         found.setdefault((each.backend.name, each.target), []).append((config, each))
     return found
 
 
-def _pruned(heard: Heard, candidates: Sequence[tuple[Config, Candidate]]) -> dict[Config, str]:
-    backend = heard.backend
-    reasons = backend.prune(heard.target, [candidate for _, candidate in candidates])
+def _pruned(dry_runs: DryRun, candidates: Sequence[tuple[Config, Candidate]]) -> dict[Config, str]:
+    backend = dry_runs.backend
+    reasons = backend.prune(dry_runs.target, [candidate for _, candidate in candidates])
     beyond = [number for number in reasons if number not in range(len(candidates))]
     if beyond:
         raise BackendContractError(

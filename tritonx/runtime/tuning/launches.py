@@ -7,12 +7,12 @@ from concurrent.futures import Executor, Future
 
 from tritonx.runtime import knobs
 from tritonx.runtime.async_compile import FutureKernel
-from tritonx.runtime.compile_job import Made
+from tritonx.runtime.compiling.compile_job import Made
 from tritonx.runtime.config import Config
-from tritonx.runtime.drivers import find_backend
+from tritonx.runtime.devices.drivers import find_backend
 from tritonx.runtime.tuning.ahead import Ahead
 from tritonx.runtime.tuning.clock import Clock
-from tritonx.runtime.tuning.hearing import Heard, heard
+from tritonx.runtime.tuning.dry_run import DryRun, dry_runs
 from tritonx.runtime.tuning.refusals import is_impossible
 from tritonx.runtime.tuning.workers import CompileWorkers, compile_workers, usable_cores
 
@@ -58,9 +58,9 @@ class TunedLaunches:
             self._promised[config] = self._ahead.promised
         return future
 
-    def heard(self, config: Config) -> tuple[Heard, ...]:
+    def dry_runs(self, config: Config) -> tuple[DryRun, ...]:
         """What a launch with it would compile. Raises what that launch raises for what does not fit."""
-        return heard(self._run, self._args, self._given(config))
+        return dry_runs(self._run, self._args, self._given(config))
 
     def _given(self, config: Config) -> dict[str, object]:
         options = {**self._options, **config.all_kwargs()}

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Generic, TypeVar
 
-from tritonx.runtime.benchmark import quantile
+from tritonx.runtime.devices.benchmark import quantile
 
 C = TypeVar("C", bound=Hashable)
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tritonx.runtime.cache import get_cache_manager
 from tritonx.runtime.config import Config
 
-FORMAT = 1
+FORMAT = 2
 """Of a record; in its file's name, so that versions do not read each other's."""
 
 
@@ -47,7 +47,7 @@ class Records:
         try:
             with open(path, encoding="utf-8") as file:
                 return _read(file.read(), _identity(config))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
     def put(self, config: Config, record: Record) -> None:
@@ -60,7 +60,7 @@ class Records:
 
 
 def _identity(config: Config) -> str:
-    return json.dumps(config.to_json(), sort_keys=True, default=repr)
+    return config.meaning()
 
 
 def _written(record: Record, identity: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Protocol
 
-from tritonx.runtime.compile_job import Made
+from tritonx.runtime.compiling.compile_job import Made
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import Foreseen, TritonError
 from tritonx.runtime.tuning.progress import Progress

@@ -13,14 +13,17 @@ from tritonx.runtime.config import Config
 
 @dataclass(frozen=True)
 class StoredTimings:
-    """Of a kernel, under what decides them: Config → [median, 20 %, 80 % quantile], milliseconds."""
+    """Of a kernel, under what decides them: Config → [median, 20 %, 80 % quantile], milliseconds. ``configs`` are those
+    that were to be tried."""
 
     kernel: str
     decisive: Sequence[str]
+    configs: Sequence[Config]
 
     @property
     def _key(self) -> str:
-        return hashlib.sha256("-".join(self.decisive).encode()).hexdigest()
+        meanings = [config.meaning() for config in self.configs]
+        return hashlib.sha256("-".join((*self.decisive, *meanings)).encode()).hexdigest()
 
     @property
     def _file_name(self) -> str:
@@ -33,8 +36,10 @@ class StoredTimings:
             return None
         try:
             with open(group[self._file_name]) as file:
-                stored = json.load(file)["configs_timings"]
-            timings = {Config.from_json(config): times for config, times in stored}
+                stored = json.load(file)
+            known = {config.meaning(): config for config in self.configs}
+            pairs = zip(stored["meanings"], stored["configs_timings"], strict=True)
+            timings = {known[said]: times for said, (_, times) in pairs}  # JSON has no tuples, and no enumerations
             min(timings, key=lambda c: timings[c])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
@@ -45,8 +50,10 @@ class StoredTimings:
         text = json.dumps(
             {
                 "key": [str(k) for k in tuning_key],
+                "meanings": [c.meaning() for c in timings],
                 "configs_timings": [(c.to_json(), times) for c, times in timings.items()],
-            }
+            },
+            default=repr,
         )
         manager = get_cache_manager(self._key)
         manager.put_group(self._file_name, {self._file_name: manager.put(text, self._file_name, binary=False)})

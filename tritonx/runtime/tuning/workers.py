@@ -119,8 +119,8 @@ def _be_modest() -> None:
 
 def load_compiler(backend: str) -> None:
     """Import and build what the first compile for ``backend`` takes."""
-    from tritonx.runtime.drivers import find_backend
-    from tritonx.runtime.preload import loading_compile
+    from tritonx.runtime.compiling.preload import loading_compile
+    from tritonx.runtime.devices.drivers import find_backend
 
     with suppress(Exception):  # whatever it is, a compile will tell
         loading_compile(find_backend(backend))

@@ -63,6 +63,8 @@ def main() -> int:
     seed = next((s for s in (args.seed, earlier) if s is not None), secrets.randbelow(2**31))
     every = map(random_case, random_names(args.random, seed)) if args.random else cases()
     chosen = [case for case in every if args.k in case.name]
+    if not chosen:
+        parser.error(f"no case's name contains '{args.k}': --list shows them")
     wanted = [case.name for case in chosen]
     if args.arranged:
         wanted = arranged_names(chosen, seed, Cover.from_environment())

@@ -17,8 +17,8 @@ from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
-from tritonx.runtime.compiler import compile
-from tritonx.runtime.drivers import driver_of
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.devices.drivers import driver_of
 from tritonx.testing.conformance.arrangement import Arranged, Arrangement, Placed, arrange
 from tritonx.testing.conformance.case import Array, Case
 from tritonx.testing.conformance.device import BackendDevice, CompileOnly, Device, PythonLines, host_arguments

@@ -14,7 +14,7 @@ from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.ir_launch import bind, launch
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
-from tritonx.runtime.drivers import driver_of
+from tritonx.runtime.devices.drivers import driver_of
 from tritonx.testing.conformance.case import Array, Case, Mismatch, Output, Trial
 
 HOST = 1

@@ -26,6 +26,8 @@ def main() -> int:
     args = parser.parse_args()
     seed = secrets.randbelow(2**31) if args.seed is None else args.seed
     chosen = [group for group in groups() if args.k in group.name]
+    if not chosen:
+        parser.error(f"no group's name contains '{args.k}': they are {'; '.join(group.name for group in groups())}")
     wrong = sum(report(device, chosen, seed) for device in args.device or names())
     return 1 if wrong else 0
 

@@ -10,7 +10,7 @@ from tritonx.backends import registry
 from tritonx.interpreter.function import interpreted
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
-from tritonx.runtime.drivers import driver_of
+from tritonx.runtime.devices.drivers import driver_of
 from tritonx.testing.conformance.case import Array
 from tritonx.testing.conformance.device import HOST
 from tritonx.testing.differential.run import PYTHON, Launch

@@ -45,6 +45,8 @@ def main() -> int:
     args = parser.parse_args()
     wanted: list[str] = args.target or targets()
     names = [name for name in programs() if args.k in name]
+    if not names:
+        parser.error(f"no program's name contains '{args.k}'")
     start = WITH_TOOLS if args.tools else START
     if args.sample is None:
         return 1 if sum([report(t, [f"{t}\t{name}" for name in names], args.v, start) for t in wanted]) else 0

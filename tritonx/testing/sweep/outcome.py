@@ -12,8 +12,8 @@ from typing import Any
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, EmitStage, Stage, run_stages
 from tritonx.ir.verify import verify
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import MissingLibrary, OutOfResources
-from tritonx.runtime.sources import ASTSource
 from tritonx.testing.sweep.programs import Program, programs
 
 NOT_PARSED = "LLVM IR parsing error"

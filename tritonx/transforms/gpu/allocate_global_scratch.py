@@ -50,6 +50,7 @@ class AllocateGlobalScratch(ModulePass):
             "ttg.global_scratch_memory_size",
         ),
         after=("copy-blocks",),
+        placed=True,
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

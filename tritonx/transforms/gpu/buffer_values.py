@@ -29,9 +29,12 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
+from tritonx.analysis.blocks_together import RESERVED
+from tritonx.analysis.loads_ahead import WORD_BYTES
 from tritonx.analysis.scheduled_loops import (
     LAST_STAGE,
     TOPIC,
@@ -42,19 +45,29 @@ from tritonx.analysis.scheduled_loops import (
     scheduled_loops,
     set_place,
 )
-from tritonx.analysis.shared_budget import SharedBudget, fits_around
+from tritonx.analysis.shared_budget import SharedBudget, blocks_around, fits_around
+from tritonx.analysis.unit_costs import thread_registers
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, memdesc
+from tritonx.dialects.interfaces import BlockCopies
 from tritonx.ir.builder import Builder
+from tritonx.ir.context import dialect_interface
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.explain import explain
+from tritonx.ir.properties import stated_number
 from tritonx.ir.types import i32
 from tritonx.transforms.gpu.buffered_tiles import loaded_tile, overwritten, stored_ahead, stored_tile
 from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
-from tritonx.transforms.gpu.loads_behind_readers import behind_readers
+from tritonx.transforms.gpu.loads_behind_readers import behind_readers, copies_behind
 from tritonx.transforms.gpu.text_in_stages import put_in_stages
 from tritonx.transforms.gpu.turned_operands import turned_behind
+
+USUAL_REGISTERS = 160
+"""Of a thread of a kernel with products, at least: where these are for one block alone, shared memory is not what keeps
+another one out."""
+OTHER_REGISTERS = 64
+"""Of a thread, beside what the loop carries."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +85,10 @@ class BufferValues(ModulePass):
     (`order-copies`), and nothing else is.
 
     Loads that the copies cannot do (other widths than 4, 8 or 16 bytes, a value for masked-off elements that is not
-    zero) stay, and what they load goes round in registers. As many stages are kept as have room in the `shared_memory`
-    of a block; a loop of which not even two have, or whose schedule contradicts itself, loses its schedule."""
+    zero) stay, and what they load is carried in registers. Copies of the threads are moved behind the last readers of
+    the slot before where a multiprocessor then has room for two blocks, and for one otherwise. As many stages are kept
+    as have room in the `shared_memory` of a block; a loop of which not even two have, or whose schedule contradicts
+    itself, loses its schedule."""
 
     name = "buffer-values"
     contract = Contract(
@@ -108,6 +123,11 @@ class BufferValues(ModulePass):
     """Whether threads copy to shared memory asynchronously in general."""
     lane_bytes: tuple[int, ...] = ()
     """Bytes that a lane can copy past the registers; none where there are no such copies."""
+    registers: int = 0
+    """Registers of 32 bits of a multiprocessor, which its blocks share; 0 where no slots of `copies` are given up for
+    more blocks."""
+    blocks: str = ""
+    """The dialect whose ops copy blocks of descriptors; none where threads load these."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = scheduled_loops(op)
@@ -115,12 +135,23 @@ class BufferValues(ModulePass):
             return
         facts = analyze_axes(op)
         budget = SharedBudget(self.shared_memory).within(op)
+        threads = _number(op, "ttg.num-warps") * _number(op, "ttg.threads-per-warp")
+        given = replace(self, registers=self.registers // threads)
         for loop in loops:
             with in_place_of(loop):
-                _buffer(loop, self, facts, budget)
+                _buffer(loop, given, facts, budget)
+
+    def copying(self) -> BlockCopies | None:
+        """How the dialect `blocks` copies blocks."""
+        return dialect_interface(self.blocks, BlockCopies) if self.blocks else None
+
+
+def _number(module: ModuleOp, name: str) -> int:
+    return stated_number(module.attributes, name) or 1
 
 
 def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: SharedBudget) -> None:
+    """`given`: with the registers for each thread of a block."""
     schedule = behind_readers(turned_behind(loop, facts)) if given.copies else schedule_of(loop)
     assert schedule is not None
     for last in range(schedule.last, 0, -1):
@@ -128,16 +159,22 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
         if shorter.fault() is not None:
             continue
         choices = (
-            _choices(shorter, facts) if given.copies else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
+            _choices(shorter, facts, blocks=bool(given.blocks))
+            if given.copies
+            else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
         )
         for chosen in choices:
             tiles = [*chosen, *_must_wait_in_slots(shorter, chosen)]
             buffers = _take(loop, tiles)
             if _fits(loop, tiles, budget.limit):
+                if given.copies and given.registers:
+                    _give_back(buffers)
+                    shorter, tiles = _in_fewer_slots(shorter, tiles, facts, given.registers, budget)
+                    buffers = _take(loop, tiles)
                 _write_down(shorter)
                 if tiles:
                     told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
-                    Rewriting(told, tiles, buffers).run()
+                    Rewriting(told, tiles, buffers, given.copying()).run()
                 if last < schedule.last:
                     explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
                 return
@@ -146,10 +183,12 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
     drop_schedule(loop)
 
 
-def _choices(schedule: LoopSchedule, facts: AxisFacts) -> Iterator[list[BufferedTile]]:
+def _choices(schedule: LoopSchedule, facts: AxisFacts, *, blocks: bool) -> Iterator[list[BufferedTile]]:
     """The tiles that may go to slots, from all to those that must not wait otherwise: what is stored for products can
-    wait until the last one is read, and what is computed with can wait in registers, but for blocks of descriptors."""
-    loaded = [found for op in schedule.order if (found := loaded_tile(schedule, op, facts)) is not None]
+    wait until the last one is read, and what is computed with can wait in registers, but for ``blocks`` of descriptors,
+    where a unit copies these."""
+    loads = [op for op in schedule.order if blocks or not isinstance(op, tile.DescriptorLoadOp)]
+    loaded = [found for op in loads if (found := loaded_tile(schedule, op, facts)) is not None]
     stored = [found for op in schedule.order if (found := stored_tile(schedule, op)) is not None]
     in_slots = [each for each in loaded if each.alloc is not None or isinstance(each.source, tile.DescriptorLoadOp)]
     yield [*loaded, *stored]
@@ -191,12 +230,42 @@ def _with_spare_slot(schedule: LoopSchedule, each: BufferedTile) -> BufferedTile
     return each if schedule.position[each.source] < last else replace(each, slots=each.slots + 1)
 
 
-def _blocks(loop: scf.ForOp, tiles: Sequence[BufferedTile], budget: SharedBudget) -> int:
+def _blocks(loop: scf.ForOp, tiles: Sequence[BufferedTile], budget: SharedBudget, reserved: int = 0) -> int:
     """How many blocks, two at most, have room beside each other with slots for these tiles."""
     buffers = _take(loop, tiles)
-    count = sum(_fits(loop, tiles, budget.limit // blocks) for blocks in (1, 2))
+    count = blocks_around(loop, _gone(tiles), budget.limit, reserved)
     _give_back(buffers)
     return count
+
+
+def _in_fewer_slots(
+    schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts, registers: int, budget: SharedBudget
+) -> tuple[LoopSchedule, Sequence[BufferedTile]]:
+    """The schedule with the copies of tiles behind the readers of the slot before, and the tiles in as many slots as
+    that takes, if two blocks of so many registers for each thread have room so, and one else; else both as they are."""
+    behind = copies_behind(schedule, tiles)
+    if behind is schedule:
+        return schedule, tiles
+    sources = {each.source for each in tiles}
+    chosen = [each for each in next(_choices(behind, facts, blocks=True)) if each.source in sources]
+    fewer = [*chosen, *_must_wait_in_slots(behind, chosen)]
+    return (behind, fewer) if _makes_room(schedule, tiles, fewer, registers, budget) else (schedule, tiles)
+
+
+def _makes_room(
+    schedule: LoopSchedule,
+    tiles: Sequence[BufferedTile],
+    fewer: Sequence[BufferedTile],
+    registers: int,
+    budget: SharedBudget,
+) -> bool:
+    """Whether two blocks have room with the one's slots and not with the other's, and registers as far as what the loop
+    carries tells."""
+    carried = sum(thread_registers(each.argument) for each in schedule.carried) // WORD_BYTES
+    if registers < 2 * max(USUAL_REGISTERS, carried + OTHER_REGISTERS):
+        return False
+    before, after = (_blocks(schedule.loop, each, budget, RESERVED) for each in (tiles, fewer))
+    return before < after
 
 
 def _are_read_between(schedule: LoopSchedule, tiles: Sequence[BufferedTile]) -> bool:
@@ -249,4 +318,9 @@ def _give_back(buffers: Sequence[LocalAllocOp]) -> None:
 
 def _fits(loop: scf.ForOp, tiles: Sequence[BufferedTile], limit: int) -> bool:
     """Whether so many bytes have room for all buffers of the function but those that are going to go."""
-    return fits_around(loop, {each.alloc for each in tiles if each.alloc is not None}, limit)
+    return fits_around(loop, _gone(tiles), limit)
+
+
+def _gone(tiles: Sequence[BufferedTile]) -> set[Operation]:
+    """What slots take the place of."""
+    return {each.alloc for each in tiles if each.alloc is not None}

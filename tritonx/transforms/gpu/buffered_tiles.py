@@ -26,7 +26,7 @@ from tritonx.analysis.loop_graph import is_product
 from tritonx.analysis.scheduled_loops import LoopSchedule
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, MemDescType, attribute_of, memdesc
-from tritonx.dialects.nvidia import WarpGroupDotOp
+from tritonx.dialects.interfaces import MemoryProductOp, is_memory_product
 from tritonx.ir.effects import is_terminator
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_as, type_of
@@ -125,18 +125,18 @@ def stored_tile(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None
     found = _stored(schedule, alloc)
     if found is None or isinstance(found.value.owner, tile.LoadOp | tile.DescriptorLoadOp):
         return None
-    if not all(isinstance(reader, WarpGroupDotOp) for reader in found.readers):
+    if not all(is_memory_product(reader) for reader in found.readers):
         return None
-    if any(isinstance(op, WarpGroupDotOp) and not _only_adds_up(schedule, op) for op in schedule.order):
+    if any(is_memory_product(op) and not _only_adds_up(schedule, op) for op in schedule.order):
         return None
     return found.in_slots(schedule)
 
 
-def _only_adds_up(schedule: LoopSchedule, product: WarpGroupDotOp) -> bool:
+def _only_adds_up(schedule: LoopSchedule, product: MemoryProductOp) -> bool:
     """Whether a product reads memory, and nothing in the loop reads its result but another one that adds to it."""
     sums = [product.d, *(each.argument for each in schedule.carried if each.yielded.value is product.d)]
     uses = ((value, use.operation) for value in sums for use in value.uses if not is_terminator(use.operation))
-    added = all(isinstance(user, WarpGroupDotOp) and user.c is value for value, user in uses)
+    added = all(is_memory_product(user) and user.c is value for value, user in uses)
     return added and isinstance(product.a.type, MemDescType)
 
 
@@ -161,7 +161,27 @@ def readers_in(schedule: LoopSchedule, alloc: LocalAllocOp) -> tuple[Operation, 
 
 def _slots(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:
     """How many copies there are from the one that a reader reads to the first that must leave it alone."""
-    return _copies(schedule, load, reader) + isinstance(reader, WarpGroupDotOp)
+    if not is_memory_product(reader):
+        return _copies(schedule, load, reader)
+    over = finished(schedule, reader)
+    is_over = over is not None and over < schedule.position[load]
+    return _copies(schedule, load, reader) + (not is_over)
+
+
+def finished(schedule: LoopSchedule, product: MemoryProductOp) -> int | None:
+    """The position in an interval of the first op of its iteration that waits for a product of a warp group: one that
+    uses its result, or that of a product which adds to it; None where there is none in its stage."""
+    found: list[int] = []
+    for use in product.d.uses:
+        user = schedule.of(use.operation)
+        if user not in schedule.position or schedule.stage(user) != schedule.stage(product):
+            continue
+        if is_memory_product(user) and user.c is product.d:
+            later = finished(schedule, user)
+            found += [] if later is None else [later]
+        else:
+            found.append(schedule.position[user])
+    return min(found, default=None)
 
 
 def _copies(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:

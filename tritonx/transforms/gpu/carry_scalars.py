@@ -8,7 +8,7 @@ one pair, and what is left is the offsets: constants of the instructions where t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -134,13 +134,14 @@ def _rewrite(loop: scf.ForOp, carried: Carried, found: _Moved) -> None:
     set_type(result, found.pointer.type)
     start = loop.body.block.first_op
     assert start is not None and loop.next_op is not None
-    _remake(found, argument, [*_users(argument, found.additions)], start)
+    additions = frozenset(found.additions)
+    _remake(found, argument, [*_users(argument, additions)], start)
     pointer: SSAValue = argument
     for addition in found.additions:
         behind = addition.next_op
         assert behind is not None
         pointer = Builder.before(addition).emit(tile.AddPtrOp, (pointer, _amount(addition, before)), (pointer.type,))
-        users = [*_users(addition.result, found.additions)]
+        users = [*_users(addition.result, additions)]
         end = terminator_of(loop.body.block)
         _remake(found, pointer, [use for use in users if use != (end, carried.yielded.number)], behind)
     carried.yielded.set(pointer)
@@ -149,7 +150,7 @@ def _rewrite(loop: scf.ForOp, carried: Carried, found: _Moved) -> None:
     _remake(found, result, [*_users(result, ())], loop.next_op)
 
 
-def _users(value: SSAValue, without: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:
+def _users(value: SSAValue, without: Container[Operation]) -> Iterator[tuple[Operation, int]]:
     for use in value.uses:
         if use.operation not in without:
             yield use.operation, use.index

@@ -38,19 +38,12 @@ from tritonx.dialects.gpu_layout import (
     memdesc,
 )
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
-from tritonx.dialects.nvidia import (
-    AsyncTMACopyGlobalToLocalOp,
-    BarrierExpectOp,
-    InitBarrierOp,
-    InvalBarrierOp,
-    WaitBarrierOp,
-    WarpGroupDotOp,
-)
+from tritonx.dialects.interfaces import BlockCopies, NewOp, is_memory_product
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import erase
 from tritonx.ir.types import bit_width, element_type, i1, i32, i64, type_of
 from tritonx.layouts.encodings import SwizzledSharedEncoding
-from tritonx.transforms.gpu.more_values import with_carried
+from tritonx.transforms.gpu.iter_args import with_carried
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -127,8 +120,15 @@ class Arrival:
 class Rewriting:
     """Puts copies, views and waits into the body of a loop, all with a place in its schedule."""
 
-    def __init__(self, schedule: LoopSchedule, tiles: Sequence[BufferedTile], buffers: Sequence[LocalAllocOp]) -> None:
-        self.schedule, self.tiles = schedule, tiles
+    def __init__(
+        self,
+        schedule: LoopSchedule,
+        tiles: Sequence[BufferedTile],
+        buffers: Sequence[LocalAllocOp],
+        blocks: BlockCopies | None,
+    ) -> None:
+        """``blocks``: how blocks of descriptors are copied, where some of the tiles are such."""
+        self.schedule, self.tiles, self.blocks = schedule, tiles, blocks
         self.buffers = dict(zip(tiles, buffers, strict=True))
         self.number = {op: number for number, op in enumerate(schedule.loop.body.block.ops)}
         """In the text, in which whatever is used must be made before."""
@@ -139,9 +139,10 @@ class Rewriting:
         arrivals = self._arrivals()
         turns = self._count(arrivals)
         for arrival in arrivals:
-            barriers = _barriers(self.schedule.loop, arrival.slots)
-            self._copy_blocks(arrival, barriers, turns)
-            self._wait_for_blocks(arrival, barriers, turns)
+            assert self.blocks is not None
+            barriers = _barriers(self.schedule.loop, arrival.slots, self.blocks)
+            self._copy_blocks(self.blocks, arrival, barriers, turns)
+            self._wait_for_blocks(self.blocks, arrival, barriers, turns)
         tokens: dict[BufferedTile, SSAValue] = {}
         for each in self.tiles:
             slot = turns[Counter(each.slots, self._stage(each.source))].slot
@@ -266,17 +267,19 @@ class Rewriting:
         """By which is waited for it."""
         return Counter(arrival.slots, self._stage(arrival.reading.at))
 
-    def _copy_blocks(self, arrival: Arrival, barriers: SSAValue, turns: Mapping[Counter, Turn]) -> None:
+    def _copy_blocks(
+        self, blocks: BlockCopies, arrival: Arrival, barriers: SSAValue, turns: Mapping[Counter, Turn]
+    ) -> None:
         """The copies in front of the loads, whose bytes the slot's barrier expects."""
         slot = turns[Counter(arrival.slots, self._stage(arrival.loads[0]))].slot
         placed = self._before(arrival.loads)
         barrier = placed.emit(MemDescIndexOp, (barriers, slot), BARRIER)
-        placed.make(BarrierExpectOp, (barrier, self.true), size=IntegerAttr(arrival.nbytes, i32))
+        placed.make(blocks.expect(barrier, arrival.nbytes, self.true))
         for each in arrival.tiles:
             assert isinstance(each.source, tile.DescriptorLoadOp)
             view, load = self._target(each, slot), each.source
-            operands = (load.desc, *load.indices, barrier, view, self.true)
-            self._before([load]).make(AsyncTMACopyGlobalToLocalOp, operands, **_caching(load))
+            copy = blocks.copy(load.desc, load.indices, barrier, view, self.true, _caching(load))
+            self._before([load]).make(copy)
 
     def _copy(self, each: BufferedTile, load: tile.LoadOp, slot: SSAValue) -> SSAValue:
         """The copy in front of the load, and the token of its group."""
@@ -291,15 +294,17 @@ class Rewriting:
     def _store(self, each: BufferedTile, alloc: LocalAllocOp, slot: SSAValue) -> None:
         """The store of what was computed, where its own memory was made."""
         assert alloc.src is not None
-        self._before([alloc]).make(LocalStoreOp, (alloc.src, self._target(each, slot)))
+        self._before([alloc]).make(NewOp(LocalStoreOp, (alloc.src, self._target(each, slot))))
 
     # --- readers
 
-    def _wait_for_blocks(self, arrival: Arrival, barriers: SSAValue, turns: Mapping[Counter, Turn]) -> None:
+    def _wait_for_blocks(
+        self, blocks: BlockCopies, arrival: Arrival, barriers: SSAValue, turns: Mapping[Counter, Turn]
+    ) -> None:
         """A wait in front of the first reader, for the phase of its time round."""
         placed, turn = self._at(arrival.reading), turns[self._counter(arrival)]
         barrier = placed.emit(MemDescIndexOp, (barriers, turn.slot), BARRIER)
-        placed.make(WaitBarrierOp, (barrier, turn.parity, self.true))
+        placed.make(blocks.wait(barrier, turn.parity, self.true))
 
     def _wait(self, tokens: Mapping[BufferedTile, SSAValue]) -> None:
         """A wait in front of the first reader of each tile that threads copy; one for those that the same product
@@ -328,7 +333,7 @@ class Rewriting:
     def _next_product(self, at: Operation) -> int:
         """Position of the next product from an op in the order on."""
         order, position = self.schedule.order, self.schedule.position[at]
-        while position < len(order) and not isinstance(order[position], _PRODUCTS):
+        while position < len(order) and not _multiplies(order[position]):
             position += 1
         return position
 
@@ -371,7 +376,7 @@ class Rewriting:
 BARRIER = memdesc((1,), i64, attribute_of(SwizzledSharedEncoding(1, 1, 1, (0,))), mutable=True)
 
 
-def _barriers(loop: scf.ForOp, slots: int) -> SSAValue:
+def _barriers(loop: scf.ForOp, slots: int, blocks: BlockCopies) -> SSAValue:
     """Barriers for slots, made in front of the loop and ended behind it."""
     block, before = loop.parent, Builder.before(loop)
     assert block is not None
@@ -381,20 +386,24 @@ def _barriers(loop: scf.ForOp, slots: int) -> SSAValue:
     for number in range(slots):
         slot = before.constant(number, i32)
         barrier = before.create(MemDescIndexOp, (barriers, slot), (BARRIER,)).result
-        before.create(InitBarrierOp, (barrier,), (), {"count": IntegerAttr(1, i32)})
+        begin = blocks.begin(barrier)
+        before.create(begin.cls, begin.operands, (), begin.properties)
         again = MemDescIndexOp.create(operands=(barriers, slot), result_types=(BARRIER,), location=loop.location)
-        behind += [again, InvalBarrierOp.create(operands=again.results, location=loop.location)]
+        end = blocks.end(again.result)
+        made = end.cls.create(operands=end.operands, properties=end.properties, location=loop.location)
+        behind += [again, made]
     behind.append(LocalDeallocOp.create(operands=(barriers,), location=loop.location))
     block.insert_ops_after(behind, loop)
     return barriers
 
 
-_PRODUCTS = (tile.DotOp, WarpGroupDotOp)
-
-
 def _caching(load: Operation) -> dict[str, Attribute]:
     """What a load says of caches, which its copy keeps."""
     return {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
+
+
+def _multiplies(op: Operation) -> bool:
+    return isinstance(op, tile.DotOp) or is_memory_product(op)
 
 
 def _is_view(op: Operation) -> bool:
@@ -409,9 +418,8 @@ class _Placed:
     first: Operation
     place: Place
 
-    def make(self, cls: type[Operation], operands: Sequence[SSAValue], **properties: Attribute) -> None:
-        """An op without results."""
-        set_place(Builder.before(self.first).create(cls, operands, (), properties), self.place)
+    def make(self, new: NewOp) -> None:
+        set_place(Builder.before(self.first).create(new.cls, new.operands, (), new.properties), self.place)
 
     def create(self, cls: type[OpT], operands: Sequence[SSAValue], type_: Attribute, **properties: Attribute) -> OpT:
         made = Builder.before(self.first).create(cls, operands, (type_,), properties)

@@ -40,7 +40,7 @@ class FuseOperandLoads(ModulePass):
     it was made outside of the block, as for a loop, behind what takes memory as well."""
 
     name = "fuse-operand-loads"
-    contract = Contract(("ttg",), on=("tt.dot",), creates=("ttg.local_dot",), after=("make-room",))
+    contract = Contract(("ttg",), on=("tt.dot",), creates=("ttg.local_dot",), after=("make-room",), placed=True)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in ops_in(op):

@@ -67,6 +67,7 @@ class InsertBarriers(ModulePass):
         reads=("allocation.offset",),
         needs=("allocate-shared-memory",),
         after=("insert-fences",),
+        placed=True,
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BoolAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -17,7 +17,7 @@ from tritonx.analysis.program_points import ProgramPoints
 from tritonx.analysis.shared_budget import Frame, SharedBudget
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp
-from tritonx.dialects.nvidia import WarpGroupDotOp
+from tritonx.dialects.interfaces import MemoryProductOp, is_asynchronous_product, make_synchronous
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import move_after, move_before
 from tritonx.transforms.gpu.conversions_in_memory import first_load_before
@@ -61,7 +61,7 @@ def _made_to_fit(function: tile.FuncOp, budget: SharedBudget, base: int) -> Fram
             else:
                 move_before(op, use)
         elif (product := _keeps_most(frame.buffers)) is not None:
-            product.properties["isAsync"] = BoolAttr.from_bool(False)
+            make_synchronous(product)
         else:
             break
         frame = budget.frame(function, base)
@@ -87,14 +87,14 @@ def _fullest(buffers: Sequence[Buffer]) -> int:
     return max((b.first for b in buffers), key=lambda time: sum(b.size for b in buffers if b.first <= time <= b.last))
 
 
-def _keeps_most(buffers: Sequence[Buffer]) -> WarpGroupDotOp | None:
+def _keeps_most(buffers: Sequence[Buffer]) -> MemoryProductOp | None:
     """The product that the program does not wait for which keeps most memory when most is taken."""
-    kept: dict[WarpGroupDotOp, int] = {}
+    kept: dict[MemoryProductOp, int] = {}
     full = _fullest(buffers) if buffers else 0
     for buffer in buffers:
         if isinstance(buffer.op, LocalAllocOp) and buffer.first <= full <= buffer.last:
             for product in {use.operation for alias in aliases_of(buffer.op.result) for use in alias.uses}:
-                if isinstance(product, WarpGroupDotOp) and product.isAsync.value.data:
+                if is_asynchronous_product(product):
                     kept[product] = kept.get(product, 0) + buffer.size
     return max(kept, key=kept.__getitem__, default=None)
 

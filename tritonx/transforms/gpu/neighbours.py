@@ -26,13 +26,14 @@ def neighbours(
     each other's results, with nothing between them that synchronises, as long as they ``fit``."""
     found: list[list[OpT]] = []
     group: list[OpT] = []
+    place: dict[Operation, int] = {}
     for op in list(block.ops):
         one = taken(op)
         if one is None:
             if _synchronises(op):
                 found.append(group)
                 group = []
-        elif group and fit([*group, one]) and _bring_together(group, one):
+        elif group and fit([*group, one]) and _bring_together(group, one, place):
             group.append(one)
         else:
             found.append(group)
@@ -58,11 +59,15 @@ def _all(effects: EffectList, kind: Kind) -> bool:
     return all(e.kind is kind and (kind is Kind.READ or e.resource is Resource.GLOBAL) for e in others)
 
 
-def _bring_together(group: Sequence[Operation], op: Operation) -> bool:
-    """Move `op`, with what it alone needs, in front of the first use of the group's results; False if it cannot be."""
+def _bring_together(group: Sequence[Operation], op: Operation, place: dict[Operation, int]) -> bool:
+    """Move `op`, with what it alone needs, in front of the first use of the group's results; False if it cannot be.
+
+    ``place`` numbers the ops of the block, and is empty where that is not known: at first, and after a move.
+    """
     block = op.parent
     assert block is not None
-    place = {each: number for number, each in enumerate(block.ops)}
+    if not place:
+        place.update((each, number) for number, each in enumerate(block.ops))
     users = [user_in(block, use.operation) for each in group for result in each.results for use in result.uses]
     first = min(users, key=place.__getitem__, default=None)
     if first is None or place[first] > place[op]:
@@ -83,4 +88,5 @@ def _bring_together(group: Sequence[Operation], op: Operation) -> bool:
         work += [operand.owner for operand in current.operands]
     for moved in (*sorted(needed, key=place.__getitem__), op):
         move_before(moved, first)
+    place.clear()
     return True

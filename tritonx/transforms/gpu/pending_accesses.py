@@ -149,7 +149,7 @@ def _is_for_all(effect: Effect) -> bool:
 def _places(effect: Effect, op: Operation, where: Where) -> list[Interval]:
     if effect.resource is not Resource.MEMDESC and effect.resource is not Resource.MBARRIER:
         return []
-    return [where(value) for value in effect.places(op) if is_shared_memory(value)]
+    return [where(value) for value in effect.values(op) if is_shared_memory(value)]
 
 
 def _add(found: Accesses, effect: Effect, interval: Interval) -> None:

@@ -8,7 +8,7 @@ such a kernel is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -81,42 +81,53 @@ class RecomputeNarrow(ModulePass):
         share = self.registers // (self.blocks * threads)
         changed = False
         for block in [b for function in op.ops for region in function.regions for b in region.blocks]:
-            for reduction in [o for o in block.ops if isinstance(o, tile.ReduceOp)]:
-                changed |= self._across(block, reduction, share)
+            changed |= self._in_block(block, share)
         if changed and "ttg.maxnreg" not in op.attributes:
             limit = share // 8 * 8
             if limit >= self.words // 2 + 24:
                 op.attributes["ttg.maxnreg"] = IntegerAttr(min(limit, 248), 32)
 
-    def _across(self, block: Block, reduction: Operation, share: int) -> bool:
+    def _in_block(self, block: Block, share: int) -> bool:
         """``share`` are the registers of a thread with which a processor has room for all blocks."""
-        before: dict[Operation, int] = {}
-        for number, op in enumerate(block.ops):
-            if op is reduction:
-                break
-            before[op] = number
+        before: set[Operation] = set()
+        wide: list[Operation] = []
         changed = False
-        for op in list(before):
-            if not isinstance(op, _CHEAP):
-                continue
-            words = words_of(op.results[0])
-            if words < self.words or words + WORKING_REGISTERS <= share:
-                continue
-            users = [
-                use
-                for use in op.results[0].uses
-                if use.operation.parent is block and use.operation is not reduction and use.operation not in before
-            ]
-            if not users:
-                continue
-            chain, leaves = slice_of(op, words_of(op.results[0]) // 2)
-            if chain is None or not leaves or sum(map(words_of, leaves)) * 2 > words_of(op.results[0]):
-                continue
-            copy = rematerialise(chain, leaves, reduction)
-            for use in users:
-                use.operation.operands[use.index] = copy
-            changed = True
+        at = block.first_op
+        for reduction in [o for o in block.ops if isinstance(o, tile.ReduceOp)]:
+            while at is not None and at is not reduction:
+                before.add(at)
+                if isinstance(at, _CHEAP):
+                    words = words_of(at.results[0])
+                    if words >= self.words and words + WORKING_REGISTERS > share:
+                        wide.append(at)
+                at = at.next_op
+            # A tile that nothing behind this reduction reads is not looked at again.
+            wide = [op for op in wide if _users_behind(op, block, before)]
+            for op in wide:
+                users = [user for user in _users_behind(op, block, before) if user[0] is not reduction]
+                changed |= self._across(op, users, reduction)
         return changed
+
+    def _across(self, op: Operation, users: Sequence[tuple[Operation, int]], reduction: Operation) -> bool:
+        """Compute a tile anew behind ``reduction`` for its users there."""
+        if not users:
+            return False
+        chain, leaves = slice_of(op, words_of(op.results[0]) // 2)
+        if chain is None or not leaves or sum(map(words_of, leaves)) * 2 > words_of(op.results[0]):
+            return False
+        copy = rematerialise(chain, leaves, reduction)
+        for user, index in users:
+            user.operands[index] = copy
+        return True
+
+
+def _users_behind(op: Operation, block: Block, before: Container[Operation]) -> list[tuple[Operation, int]]:
+    """The uses of a tile in its block by ops that are not ``before``."""
+    return [
+        (use.operation, use.index)
+        for use in op.results[0].uses
+        if use.operation.parent is block and use.operation not in before
+    ]
 
 
 def _attribute(op: ModuleOp, name: str) -> int:

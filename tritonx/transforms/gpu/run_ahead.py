@@ -20,8 +20,8 @@ from tritonx.dialects.gpu_layout import (
     LocalDeallocOp,
     LocalStoreOp,
 )
+from tritonx.dialects.interfaces import has_predicate, predicate_of
 from tritonx.dialects.llvm import AssumeOp
-from tritonx.dialects.nvidia import AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp
 from tritonx.dialects.tile.descriptor import OUTSIDE
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
@@ -31,22 +31,20 @@ from tritonx.ir.effects import is_terminator, may_trap, may_write
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import encoding_of, i1, i32, is_tensor, type_as, type_of
 from tritonx.ir.walk import ops_in
+from tritonx.transforms.tile.licm import harmless_divisor
 
 _MASKED = (tile.LoadOp, AsyncCopyGlobalToLocalOp)
-_PREDICATED = (AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp)
 
 
 def may_run_ahead(op: Operation, loop: scf.ForOp) -> bool:
     """Whether `op`, without what is in its regions, does nothing for an iteration of the loop that there is not, or can
     be kept from it."""
+    if has_predicate(op):
+        return predicate_of(op) is not None
     match op:
         case tile.LoadOp():
             return not op.isVolatile.value.data
-        case WaitBarrierOp():
-            return op.pred is not None
         case AsyncCopyGlobalToLocalOp() | AsyncCommitGroupOp() | AsyncWaitOp():
-            return True
-        case AsyncTMACopyGlobalToLocalOp() | BarrierExpectOp():
             return True
         case tile.MakeTensorDescOp():  # in memory of which there is one
             return encoding_of(type_as(op.result, tile.TensorDescType).block_type) is None
@@ -104,16 +102,16 @@ def predicate(op: Operation, holds: SSAValue) -> Operation:
         if isinstance(inner, _MASKED):
             made = _mask(inner, holds, builder)
             op = made if inner is op else op
-        elif isinstance(inner, _PREDICATED):
-            number = next(i for i, value in enumerate(inner.operands) if value is inner.pred)
+        elif (given := predicate_of(inner)) is not None:
+            number = next(i for i, value in enumerate(inner.operands) if value is given)
             inner.operands[number] = builder.emit(arith.AndIOp, (holds, inner.operands[number]), (i1,))
         elif isinstance(inner, tile.DescriptorLoadOp):
             outside = builder.constant(OUTSIDE, i32)
             inner.operands[1] = builder.emit(arith.SelectOp, (holds, inner.indices[0], outside), (i32,))
         elif may_trap(inner):
             divisor = inner.operands[1]
-            one = builder.constant(1, divisor.type)
-            inner.operands[1] = builder.emit(arith.SelectOp, (holds, divisor, one), (divisor.type,))
+            harmless = harmless_divisor(divisor, builder)
+            inner.operands[1] = builder.emit(arith.SelectOp, (holds, divisor, harmless), (divisor.type,))
     return op
 
 

@@ -40,14 +40,15 @@ class SplitDots(ModulePass):
     """Bytes of shared memory that a block may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        split = [self._split(inner) for inner in ops_in(op) if isinstance(inner, tile.DotOp)]
+        known: dict[SSAValue, bool] = {}
+        split = [self._split(inner, known) for inner in ops_in(op) if isinstance(inner, tile.DotOp)]
         if any(split):
             remove_dead_ops(op.body)  # what was loaded whole
 
-    def _split(self, op: tile.DotOp) -> bool:
+    def _split(self, op: tile.DotOp, known: dict[SSAValue, bool]) -> bool:
         k = shape_of(type_of(op.a))[-1]
         parts = 1
-        counted = sum(_bytes(value) for value in (op.a, op.b) if not _from_product(value, op))
+        counted = sum(_bytes(value) for value in (op.a, op.b) if not _from_product(value, op, known))
         budget = SharedBudget(self.shared_memory)
         while not budget.holds(-(-counted // parts)) and k // parts > SMALLEST_K:
             parts *= 2
@@ -70,16 +71,21 @@ def _bytes(value: SSAValue) -> int:
     return count
 
 
-def _from_product(value: SSAValue, user: Operation) -> bool:
-    """Whether a product in the block of `user` makes `value`, or what it is computed from."""
+def _from_product(value: SSAValue, user: Operation, known: dict[SSAValue, bool]) -> bool:
+    """Whether a product in the block of `user` makes `value`, or what it is computed from. The answer is kept
+    in `known`, where it ends later walks."""
     work, seen = [value], set[SSAValue]()
     while work:
         current = work.pop()
         made = current.owner
-        if current in seen or not isinstance(made, Operation) or made.parent is not user.parent:
+        if current in seen or known.get(current) is False:
             continue
-        if isinstance(made, tile.DotOp):
+        if not isinstance(made, Operation) or made.parent is not user.parent:
+            continue
+        if known.get(current) or isinstance(made, tile.DotOp):
+            known[value] = True
             return True
         seen.add(current)
         work += [operand for operand in made.operands if is_tensor(type_of(operand))]
+    known.update(dict.fromkeys(seen, False))
     return False

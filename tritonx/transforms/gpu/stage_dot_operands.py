@@ -111,7 +111,7 @@ class StageDotOperands(ModulePass):
             return
         budget = SharedBudget(self.shared_memory)
         plenty = budget.holds(sum(_bytes_of(o) for group in wanted for o in group), beside=function)
-        for group in wanted:
+        for group in wanted if plenty else wanted[:FITTED]:
             staged = _stage_slices(group, late=False)
             for late in (True, False):
                 if plenty or budget.fits(function):
@@ -119,6 +119,11 @@ class StageDotOperands(ModulePass):
                 group = [_take_back(each) for each in staged]
                 if late:
                     staged = _stage_slices(group, late=True)
+
+
+FITTED = 16
+"""The groups of operands, the first ones, that are tried where not all fit: each trial plans the memory of the whole
+function. Later ones stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +243,15 @@ def linear_size(shape: Ints) -> int:
     return count
 
 
+def _first_of(users: set[Operation], op: Operation) -> Operation:
+    """The first of some ops that stand behind ``op`` in its block."""
+    current = op.next_op
+    while current is not None and current not in users:
+        current = current.next_op
+    assert current is not None
+    return current
+
+
 def _stage_for_matrix_loads(op: ConvertLayoutOp, held: int | None) -> None:
     source, target = type_of(op.src), type_of(op.result)
     if not is_tensor(source) or not is_tensor(target):
@@ -269,7 +283,7 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp, held: int | None) -> None:
     assert block is not None
     if all(user.parent is block for user in users) and users:
         # Late, so that both operands are stored before either is read and one barrier serves both.
-        replace(op, (load(min(users, key=block.get_operation_index)),))
+        replace(op, (load(_first_of(users, op)),))
     elif held is not None and all(isinstance(user, tile.DotOp) and _thread_words(user, op) > held for user in users):
         for user in users:
             made = load(user)

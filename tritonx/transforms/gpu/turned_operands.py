@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.access_width import stored_width
 from tritonx.analysis.axis_info import AxisFacts
-from tritonx.analysis.buffers import is_shared_memory, stored_bytes
+from tritonx.analysis.buffers import copied_encoding, is_shared_memory, stored_bytes
 from tritonx.analysis.loads_ahead import waits_in_memory
 from tritonx.analysis.scheduled_loops import LoopSchedule, schedule_of, set_place
 from tritonx.dialects import scf, tile
@@ -19,7 +19,7 @@ from tritonx.dialects.gpu_layout import (
     attribute_of,
     distributed_encoding,
 )
-from tritonx.dialects.nvidia import WarpGroupDotOp
+from tritonx.dialects.interfaces import is_memory_product
 from tritonx.ir.types import is_tensor, shape_of, type_as, type_of, with_encoding
 from tritonx.layouts.encodings import BlockedEncoding
 from tritonx.transforms.gpu.buffered_tiles import copied_at_once, readers_in
@@ -45,8 +45,11 @@ def turned_behind(loop: scf.ForOp, facts: AxisFacts) -> LoopSchedule:
 
 
 def _other_way_round(schedule: LoopSchedule, load: Operation, facts: AxisFacts) -> LocalAllocOp | None:
-    """What stores a tile for products that its copies can only be narrow for; None of others."""
-    if not isinstance(load, tile.LoadOp) or not is_tensor(type_of(load.result)) or not load.result.has_one_use():
+    """What stores a tile for products that its copies can only be narrow for, or a block that the copy engine does not
+    write as they want it; None of others."""
+    if not isinstance(load, tile.LoadOp | tile.DescriptorLoadOp):
+        return None
+    if not is_tensor(type_of(load.result)) or not load.result.has_one_use():
         return None
     (use,) = load.result.uses
     alloc = use.operation
@@ -56,9 +59,12 @@ def _other_way_round(schedule: LoopSchedule, load: Operation, facts: AxisFacts) 
     if not isinstance(encoding, BlockedEncoding) or len(encoding.order) != 2:
         return None
     readers = readers_in(schedule, alloc)
-    if readers is None or not all(isinstance(reader, WarpGroupDotOp) for reader in readers):
+    if readers is None or not all(is_memory_product(reader) for reader in readers):
         return None
     intervals = schedule.stage(alloc) - schedule.stage(load)
+    if isinstance(load, tile.DescriptorLoadOp):
+        other = copied_encoding(load) != type_as(alloc.result, MemDescType).encoding
+        return alloc if other and intervals > 0 else None
     wide = copied_at_once(load, facts)
     if wide is None or not waits_in_memory(load, intervals):
         return None

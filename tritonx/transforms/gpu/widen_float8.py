@@ -49,7 +49,7 @@ class WidenFloat8(ModulePass):
     """
 
     name = "widen-float8"
-    contract = Contract(("tt", "ttg"), creates=("arith", "math", "tt.fp_to_fp", "tt.precise_divf"))
+    contract = Contract(("tt", "ttg"), creates=("arith", "math", "tt.fp_to_fp", "tt.precise_divf"), placed=True)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in ops_in(op):

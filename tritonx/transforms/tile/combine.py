@@ -31,7 +31,8 @@ class Combine(ModulePass):
     """Combines chains of ops into fewer.
 
     * ``addptr(addptr(p, a), b)`` into ``addptr(p, a + b)``, where ``a + b`` cannot wrap differently from two additions;
-    * ``addi(addi(x, c1), c2)`` into ``addi(x, c1 + c2)``;
+    * ``subi(x, muli(divsi(x, y), y))`` into ``remsi(x, y)``, and ``divui`` likewise;
+    * ``subi(x, c)`` into ``addi(x, -c)``, and ``addi(addi(x, c1), c2)`` into ``addi(x, c1 + c2)``;
     * ``dot(a, b, 0) + d`` into ``dot(a, b, d)``, unless the accumulation is to be split (``maxNumImpreciseAcc``);
     * ``select(m, load(p, m), v)`` into ``load(p, m, v)``;
     * the sum over k of ``broadcast(x[m, k]) * broadcast(y[k, n])`` in f32 into a dot;
@@ -67,19 +68,82 @@ def _add_pointer(op: tile.AddPtrOp) -> None:
     replace(op, (builder.emit(tile.AddPtrOp, (inner.ptr, offset), (op.result.type,)),))
 
 
-def _add_integers(op: arith.AddiOp) -> None:
-    inner, outer = op.lhs.owner, constant_of(op.rhs)
-    if outer is None or not isinstance(inner, arith.AddiOp):
-        return
-    number = constant_of(inner.operands[1])
-    if number is None or not _has_one_use(inner.results[0]):
+def _subtract(op: arith.SubiOp) -> None:
+    if not _subtract_multiple(op):
+        _subtract_number(op)
+
+
+def _subtract_multiple(op: arith.SubiOp) -> bool:
+    """Of a value the multiple that its own quotient gives."""
+    product = op.rhs.owner
+    if not isinstance(product, arith.MuliOp):
+        return False
+    for quotient, divisor in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
+        division = quotient.owner
+        remainder = _REMAINDERS.get(division.__class__)
+        if not isinstance(division, Operation) or remainder is None or tuple(division.operands) != (op.lhs, divisor):
+            continue
+        replace(op, (Builder.before(op).emit(remainder, (op.lhs, divisor), (op.result.type,)),))
+        for unused in (product, division):  # the remainder traps where the quotient would
+            if not any(unused.results[0].uses):
+                erase(unused)
+        return True
+    return False
+
+
+_REMAINDERS: dict[type, type[Operation]] = {arith.DivSIOp: arith.RemSIOp, arith.DivUIOp: arith.RemUIOp}
+
+
+def _subtract_number(op: arith.SubiOp) -> None:
+    number, width = constant_of(op.rhs), width_of(op.result.type)
+    if not isinstance(number, int) or width is None or width < 2:
         return
     builder = Builder.before(op)
-    total = builder.constant(int(number) + int(outer), op.result.type)
-    replace(op, (builder.emit(arith.AddiOp, (inner.operands[0], total), (op.result.type,)),))
+    negated = builder.constant(signed(-number, width), op.result.type)
+    replace(op, (builder.emit(arith.AddiOp, (op.lhs, negated), (op.result.type,)),))
 
 
-def _add_to_dot(op: arith.AddfOp) -> None:
+def _add_integers(op: arith.AddiOp) -> None:
+    value, outer = _value_and_number(op)
+    inner = value.owner
+    if outer is None or not isinstance(inner, arith.AddiOp):
+        return
+    rest, number = _value_and_number(inner)
+    width = width_of(op.result.type)
+    if number is None or width is None:
+        return
+    sum_ = signed(number + outer, width)
+    if sum_ == 0:
+        replace(op, (rest,))
+        return
+    if not _has_one_use(inner.results[0]):
+        return
+    builder = Builder.before(op)
+    total = builder.constant(sum_, op.result.type)
+    replace(op, (builder.emit(arith.AddiOp, (rest, total), (op.result.type,)),))
+
+
+def _value_and_number(op: arith.AddiOp) -> tuple[SSAValue, int | None]:
+    """What a number is added to, on whichever side, and the number; None where both are unknown."""
+    for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        number = constant_of(other)
+        if number is not None:
+            return value, int(number)
+    return op.lhs, None
+
+
+def _add(op: arith.AddiOp) -> None:
+    if not _add_to_dot(op):
+        _add_integers(op)
+
+
+def _add_float(op: arith.AddfOp) -> None:
+    _add_to_dot(op)
+
+
+def _add_to_dot(op: arith.AddfOp | arith.AddiOp) -> bool:
+    """Whether one operand was a product that adds to nothing, and is one now that adds to the other. Sums of integers
+    wrap in either order."""
     for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         dot = product.owner
         if (
@@ -93,7 +157,8 @@ def _add_to_dot(op: arith.AddfOp) -> None:
             new = builder.create(tile.DotOp, (dot.a, dot.b, addend), (product.type,), dot.properties, dot.attributes)
             replace(op, new.results)
             erase(dot)
-            return
+            return True
+    return False
 
 
 def _select_of_load(op: arith.SelectOp) -> None:
@@ -230,8 +295,9 @@ def _is_sum(op: tile.ReduceOp) -> bool:
 
 _RULES: dict[type[Operation], Callable[[Operation], None]] = {
     **case(tile.AddPtrOp, _add_pointer),
-    **case(arith.AddiOp, _add_integers),
-    **case(arith.AddfOp, _add_to_dot),
+    **case(arith.SubiOp, _subtract),
+    **case(arith.AddiOp, _add),
+    **case(arith.AddfOp, _add_float),
     **case(arith.SelectOp, _select_of_load),
     **case(tile.LoadOp, _load),
     **case(tile.StoreOp, _store),

@@ -16,6 +16,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import is_defined_inside, move_before, replace
 from tritonx.ir.effects import is_speculatable, may_write
+from tritonx.ir.fold.constants import width_of
 from tritonx.ir.types import i1, i64, is_tensor
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
@@ -27,8 +28,12 @@ class LoopInvariantCodeMotion(ModulePass):
     """Moves ops that compute the same in every iteration in front of the loop.
 
     Loops are ``scf.for`` and ``scf.while``, innermost first. An op that may trap or touches memory is not moved, as
-    the loop may not run at all; except, with ``hoist_loads``, a load in a loop that writes nothing: it gets "the loop
-    runs at least once" as (part of) its mask where that is not known.
+    the loop may not run at all; except out of an ``scf.for``, where "the loop runs at least once" guards it if that is
+    not known:
+
+    * with ``hoist_loads``, a load in a loop that writes nothing gets it as (part of) its mask;
+    * with ``hoist_divisions``, a division that nothing in the body writes in front of gets a harmless divisor
+      otherwise. Analyses of indices do not look through that, and LLVM does the same unless the loop is pipelined.
     """
 
     name = "licm"
@@ -36,6 +41,8 @@ class LoopInvariantCodeMotion(ModulePass):
 
     hoist_loads: bool = True
     """Whether a load is moved in front of an ``scf.for`` that writes nothing."""
+    hoist_divisions: bool = False
+    """Whether a division that may trap is moved in front of an ``scf.for``."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for region in op.regions:
@@ -57,15 +64,19 @@ class LoopInvariantCodeMotion(ModulePass):
     def loop(self, loop: Operation, body: Block | None) -> None:
         if body is None or loop.parent is None:
             return
-        counted = loop if self.hoist_loads and isinstance(loop, scf.ForOp) and not may_write(loop) else None
+        hoists_loads = self.hoist_loads and not may_write(loop)
+        is_first = self.hoist_divisions  # whether every iteration that begins gets here
         op = body.first_op
         while op is not None:
             following = op.next_op
             if _is_invariant(op, loop):
                 if is_speculatable(op):
                     move_before(op, loop)
-                elif counted is not None and isinstance(op, tile.LoadOp):
-                    _hoist_load(op, counted)
+                elif isinstance(loop, scf.ForOp) and hoists_loads and isinstance(op, tile.LoadOp):
+                    _hoist_load(op, loop)
+                elif isinstance(loop, scf.ForOp) and is_first and isinstance(op, _DIVISIONS):
+                    _hoist_division(op, loop)
+            is_first = is_first and not may_write(op) and not op.regions
             op = following
 
 
@@ -82,9 +93,37 @@ def _is_invariant(op: Operation, loop: Operation) -> bool:
     return True
 
 
-def _hoist_load(load: tile.LoadOp, loop: scf.ForOp) -> None:
+_DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
+
+
+def _hoist_division(op: Operation, loop: scf.ForOp) -> None:
+    divisor = op.operands[1]
+    move_before(op, loop)
+    if not _surely_runs(loop):
+        builder = Builder.before(op)
+        harmless = harmless_divisor(divisor, builder)
+        runs = _runs(loop, builder)
+        op.operands[1] = builder.emit(arith.SelectOp, (runs, divisor, harmless), (divisor.type,))
+
+
+def harmless_divisor(divisor: SSAValue, builder: Builder) -> SSAValue:
+    """A power of two, which keeps what the axis analysis knows of the divisor's divisibility."""
+    return builder.constant(1 << max(0, (width_of(divisor.type) or 1) - 2), divisor.type)
+
+
+def _surely_runs(loop: scf.ForOp) -> bool:
     count = trip_count(loop)
-    if count is not None and count > 0:
+    return count is not None and count > 0
+
+
+def _runs(loop: scf.ForOp, builder: Builder) -> SSAValue:
+    """Whether the loop runs at least once."""
+    predicate = ULT if "unsignedCmp" in loop.properties else SLT
+    return builder.emit(arith.CmpiOp, (loop.lb, loop.ub), (i1,), {"predicate": IntegerAttr(predicate, i64)})
+
+
+def _hoist_load(load: tile.LoadOp, loop: scf.ForOp) -> None:
+    if _surely_runs(loop):
         move_before(load, loop)
         return
     pointer = load.ptr.type
@@ -92,8 +131,7 @@ def _hoist_load(load: tile.LoadOp, loop: scf.ForOp) -> None:
         return  # a load through a block pointer takes no mask
     builder = Builder.before(loop)
     builder.location = load.location
-    predicate = ULT if "unsignedCmp" in loop.properties else SLT
-    runs: SSAValue = builder.emit(arith.CmpiOp, (loop.lb, loop.ub), (i1,), {"predicate": IntegerAttr(predicate, i64)})
+    runs = _runs(loop, builder)
     type = mask_of(pointer)
     if is_tensor(pointer):
         runs = builder.emit(tile.SplatOp, (runs,), (type,))

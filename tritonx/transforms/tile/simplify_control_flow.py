@@ -20,6 +20,7 @@ from tritonx.ir.edit import erase, insert_before, is_defined_inside, only_block,
 from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of, unsigned, width_of
 from tritonx.ir.walk import ops_in
+from tritonx.transforms.tile.equal_values import are_equal
 
 
 @dataclass(frozen=True)
@@ -163,20 +164,25 @@ def _drop_carried(op: scf.ForOp, body: Block) -> Operation | None:
             argument.replace_all_uses_with(start)
             op.results[index].replace_all_uses_with(start)
             drop.add(index)
-    seen: dict[tuple[SSAValue, SSAValue], int] = {}
+    kept: list[int] = []
     for index, (start, value) in enumerate(zip(initial, yielded, strict=True)):
         if index in drop:
             continue
-        first = seen.setdefault((start, value), index)
-        if first != index:
-            arguments[index].replace_all_uses_with(arguments[first])
-            op.results[index].replace_all_uses_with(op.results[first])
-            drop.add(index)
+        for first in kept:
+            # Equal at the start, and made by every round of equal ones: so they are equal always.
+            known: dict[SSAValue, SSAValue] = {arguments[index]: arguments[first]}
+            if are_equal(initial[first], start, {}) and are_equal(yielded[first], value, known):
+                arguments[index].replace_all_uses_with(arguments[first])
+                op.results[index].replace_all_uses_with(op.results[first])
+                drop.add(index)
+                break
+        else:
+            kept.append(index)
     drop |= _only_feed_themselves(op, body, drop)
     if not drop:
         return None
     keep = [index for index in range(len(initial)) if index not in drop]
-    end.operands = [yielded[index] for index in keep]
+    end.operands = [end.operands[index] for index in keep]
     for index in sorted(drop, reverse=True):
         argument = body.args[index + 1]
         if argument.first_use is not None:

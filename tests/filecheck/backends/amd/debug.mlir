@@ -1,22 +1,23 @@
 // RUN: tritonx-opt %s --target hip:gfx942 -t llvm | filecheck %s
 // RUN: tritonx-opt %s --target hip:gfx1100 -t llvm | filecheck %s
-// REQUIRES: ockl
 // RUN: tritonx-opt %s --target hip:gfx942 -t amdgcn | filecheck %s --check-prefix OBJECT
 
-// A message is begun, given its format and up to seven words at a time, the last of which ends it; what fails is named
-// by file, line and function on standard error before the wave traps. The runtime is told that the kernel calls it.
+// A message is begun (33: begins, one word), then come its format in words of eight bytes, seven at a time (224), and its
+// arguments; the last packet ends it (2). What fails is named by file, line and function on standard error (1) before the
+// wave traps. The runtime is told that the kernel asks for its service.
 
-// CHECK-DAG: addrspace(4) constant {{.*}} c"pid (%u, %u, %u) idx (%3u) x: (operand 0) %f\0A\00"
-// CHECK-DAG: addrspace(4) constant {{.*}} c"here.py:7: talk: Assertion `positive` failed\0A\00"
 // CHECK-LABEL: @talk(
-// CHECK: %[[a:.*]] = call i64 @__ockl_printf_begin(i64 0)
-// CHECK: bitcast double %{{.*}} to i64
-// CHECK: %[[b:.*]] = call i64 @__ockl_printf_append_string_n(i64 %[[a]], ptr {{.*}}, i64 46, i32 0)
-// CHECK: call i64 @__ockl_printf_append_args(i64 %[[b]], i32 5, {{.*}}, i32 1)
+// CHECK: %[[a:.*]] = call i64 @tx.hostcall(i64 33, i64 0, i64 0,
+// CHECK: %[[kept:.*]] = and i64 %[[a]], -228
+// CHECK: %[[text:.*]] = or i64 %[[kept]], 192
+// CHECK: call i64 @tx.hostcall(i64 %[[text]], i64 3203507564216346992,
+// CHECK: or i64 %{{.*}}, 162
 // CHECK: br i1
-// CHECK: %[[c:.*]] = call i64 @__ockl_fprintf_stderr_begin()
-// CHECK: call i64 @__ockl_fprintf_append_string_n(i64 %[[c]], ptr {{.*}}, i64 46, i32 1)
+// CHECK: call i64 @tx.hostcall(i64 33, i64 1, i64 0,
+// CHECK: or i64 %{{.*}}, 194
 // CHECK: call void @llvm.trap()
+// CHECK: define internal i64 @tx.hostcall(
+// CHECK: @llvm.amdgcn.s.sendmsg(i32 1,
 // OBJECT: s_trap
 // OBJECT: .value_kind: hidden_hostcall_buffer
 tt.func public @talk(%p: !tt.ptr<f32>) {

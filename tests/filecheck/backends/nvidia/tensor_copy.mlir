@@ -12,6 +12,7 @@
 // CHECK: cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group
 // CHECK: cp.async.bulk.commit_group;
 // CHECK: cp.async.bulk.wait_group.read 1;
+// CHECK: cp.async.bulk.wait_group 0;
 // CHECK: ret;
 
 #bars = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
@@ -24,7 +25,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     ttng.async_tma_copy_global_to_local %d[%x, %y] %m, %bar, %on : !tt.tensordesc<tensor<128x128xf16, #shared>>, !ttg.memdesc<1xi64, #bars, #smem, mutable> -> !ttg.memdesc<128x128xf16, #shared, #smem, mutable>
     ttng.async_tma_copy_local_to_global %d[%x, %y] %m : !tt.tensordesc<tensor<128x128xf16, #shared>>, !ttg.memdesc<128x128xf16, #shared, #smem, mutable>
     ttng.async_tma_reduce add, %d[%x, %y] %m : !tt.tensordesc<tensor<128x128xf16, #shared>>, !ttg.memdesc<128x128xf16, #shared, #smem, mutable>
-    ttng.async_tma_store_wait {pendings = 1 : i32}
+    ttng.async_tma_store_wait {pendings = 1 : i32, read_only}
+    ttng.async_tma_store_wait {pendings = 0 : i32}
     tt.return
   }
 }

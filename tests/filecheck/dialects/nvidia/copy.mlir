@@ -17,6 +17,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttng.async_tma_gather %r[%x, %n] %mr, %b, %c : !tt.tensordesc<tensor<1x64xf16, #nv>>, tensor<32xi32, #row>, i32, !ttg.memdesc<1xi64, #bar, #smem, mutable>, !ttg.memdesc<32x64xf16, #nv, #smem, mutable>, i1
     ttng.async_tma_scatter %r[%x, %n] %mr : !tt.tensordesc<tensor<1x64xf16, #nv>>, tensor<32xi32, #row>, i32, !ttg.memdesc<32x64xf16, #nv, #smem, mutable>
     ttng.async_tma_store_wait {pendings = 0 : i32}
+    ttng.async_tma_store_wait {pendings = 1 : i32, read_only}
     ttng.tensormap_create %p, %g, [%n, %n], [%n, %n], [%l], [%n, %n] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
     ttng.tensormap_fenceproxy_acquire %p : !tt.ptr<i8>
     %0 = ttng.reinterpret_tensor_descriptor %p : !tt.ptr<i8> to !tt.tensordesc<tensor<128x64xf16, #nv>>
@@ -37,6 +38,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: ttng.async_tma_gather %r[%x, %n] %mr, %b, %c : !tt.tensordesc<tensor<1x64xf16, #shared>>, tensor<32xi32, #blocked>, i32, !ttg.memdesc<1xi64, #shared1, #smem, mutable>, !ttg.memdesc<32x64xf16, #shared, #smem, mutable>, i1
 // CHECK-NEXT: ttng.async_tma_scatter %r[%x, %n] %mr : !tt.tensordesc<tensor<1x64xf16, #shared>>, tensor<32xi32, #blocked>, i32, !ttg.memdesc<32x64xf16, #shared, #smem, mutable>
 // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32}
+// CHECK-NEXT: ttng.async_tma_store_wait {pendings = 1 : i32, read_only}
 // CHECK-NEXT: ttng.tensormap_create %p, %g, [%n, %n], [%n, %n], [%l], [%n, %n] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
 // CHECK-NEXT: ttng.tensormap_fenceproxy_acquire %p : !tt.ptr<i8>
 // CHECK-NEXT: %0 = ttng.reinterpret_tensor_descriptor %p : !tt.ptr<i8> to !tt.tensordesc<tensor<128x64xf16, #shared>>

@@ -1,4 +1,5 @@
-// RUN: tritonx-opt %s -p "buffer-values{shared_memory=65536}" | filecheck %s
+// RUN: tritonx-opt %s -p 'buffer-values{shared_memory=65536 blocks="ttng"}' | filecheck %s
+// RUN: tritonx-opt %s -p 'buffer-values{shared_memory=65536}' | filecheck %s --check-prefix THREADS
 
 // Blocks of two stages ahead. The copy of @in_front stands in front of the product that reads the slot before, in the
 // same interval: it goes behind it, and needs three slots, not four. That of @read_as_well cannot wait so long: threads
@@ -9,6 +10,10 @@
 #smem = #ttg.shared_memory
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Without a unit that copies blocks they wait in registers.
+  // THREADS-LABEL: @in_front
+  // THREADS: tt.descriptor_load
+  // THREADS-NOT: ttng.async_tma
   // CHECK-LABEL: @in_front
   // CHECK: ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, {{.*}}, mutable>
   // CHECK: ttng.async_tma_copy_global_to_local {{.*}}loop.cluster = 2 : i32, loop.stage = 0 : i32

@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p 'schedule-loops{target="cuda:90" num_stages=2},buffer-values{shared_memory=800}' | filecheck %s
+// RUN: tritonx-opt %s -p 'schedule-loops{target="cuda:90" num_stages=2},buffer-values{shared_memory=800 blocks="ttng"}' | filecheck %s
 
 // A block of a descriptor waits in slots or not at all: in registers the program would wait for the copy engine at once.
 // CHECK-LABEL: @too_large

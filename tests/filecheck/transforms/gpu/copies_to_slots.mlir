@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p "buffer-values{shared_memory=232448}" | filecheck %s
+// RUN: tritonx-opt %s -p 'buffer-values{shared_memory=232448 blocks="ttng"}' | filecheck %s
 
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
@@ -52,8 +52,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %sum : tensor<64x32xf32, #mma>
   }
 
-  // Products that follow one another wait each for its own block, at a barrier of its own. A buffer that is not as the
-  // engine writes it stays: its block is loaded where it is used.
+  // Products that follow one another wait each for its own block, at a barrier of its own. A block that the engine does
+  // not write as the product reads it is copied as it is written, and read and stored anew in front of the product.
   // CHECK-LABEL: @apart
   // CHECK-DAG: ttg.local_alloc : () -> !ttg.memdesc<2x1xi64,
   // CHECK-DAG: ttg.local_alloc : () -> !ttg.memdesc<2x1xi64,
@@ -62,7 +62,10 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // CHECK: ttng.async_tma_copy_global_to_local %b{{.*}}, %[[ONE]],
   // CHECK: ttng.barrier_expect %[[TWO:.*]], 2048
   // CHECK: ttng.async_tma_copy_global_to_local %c{{.*}}, %[[TWO]],
-  // CHECK: tt.descriptor_load %odd
+  // CHECK: ttng.async_tma_copy_global_to_local %odd
+  // CHECK: ttng.wait_barrier
+  // CHECK: %[[ODD:.*]] = ttg.local_load
+  // CHECK: ttg.local_store %[[ODD]]
   // CHECK: ttng.wait_barrier
   // CHECK: ttng.warp_group_dot
   // CHECK: ttng.wait_barrier

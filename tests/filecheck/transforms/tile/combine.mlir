@@ -38,6 +38,72 @@ tt.func public @sums(%x: i32, %p: !tt.ptr<i32>) {
   tt.return
 }
 
+// A remainder that is written by a quotient; of other factors, or of another dividend, it is none.
+// CHECK-LABEL: @remainders
+// CHECK-NEXT: %[[R:.*]] = arith.remsi %x, %y : i32
+// CHECK-NEXT: tt.store %p, %[[R]]
+// CHECK-NEXT: %[[U:.*]] = arith.remui %x, %y : i32
+// CHECK-NEXT: tt.store %p, %[[U]]
+// CHECK-NEXT: tt.return
+// CHECK-LABEL: @no_remainders
+// CHECK-NOT: arith.remsi
+tt.func public @remainders(%x: i32, %y: i32, %z: i32, %p: !tt.ptr<i32>) {
+  %q = arith.divsi %x, %y : i32
+  %m = arith.muli %q, %y : i32
+  %r = arith.subi %x, %m : i32
+  tt.store %p, %r : !tt.ptr<i32>
+  %uq = arith.divui %x, %y : i32
+  %um = arith.muli %y, %uq : i32
+  %ur = arith.subi %x, %um : i32
+  tt.store %p, %ur : !tt.ptr<i32>
+  tt.return
+}
+
+tt.func public @no_remainders(%x: i32, %y: i32, %z: i32, %p: !tt.ptr<i32>) {
+  %q = arith.divsi %x, %y : i32
+  %m = arith.muli %q, %y : i32
+  %other = arith.subi %z, %m : i32
+  tt.store %p, %other : !tt.ptr<i32>
+  %om = arith.muli %q, %z : i32
+  %o = arith.subi %x, %om : i32
+  tt.store %p, %o : !tt.ptr<i32>
+  tt.return
+}
+
+// Integers wrap in either order; the addend may come first.
+// CHECK-LABEL: @integer_dots
+// CHECK: %[[A:.*]] = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>
+// CHECK-NEXT: %[[B:.*]] = tt.dot %a, %b, %[[A]], inputPrecision = tf32
+// CHECK-NEXT: tt.store %p, %[[B]]
+tt.func public @integer_dots(%a: tensor<16x32xi8>, %b: tensor<32x16xi8>, %c: tensor<16x16xi32>, %p: tensor<16x16x!tt.ptr<i32>>) {
+  %zero = arith.constant dense<0> : tensor<16x16xi32>
+  %d = tt.dot %a, %b, %zero, inputPrecision = tf32 : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>
+  %e = arith.addi %c, %d : tensor<16x16xi32>
+  %f = tt.dot %a, %b, %zero, inputPrecision = tf32 : tensor<16x32xi8> * tensor<32x16xi8> -> tensor<16x16xi32>
+  %g = arith.addi %f, %e : tensor<16x16xi32>
+  tt.store %p, %g : tensor<16x16x!tt.ptr<i32>>
+  tt.return
+}
+
+// A number may stand on either side.
+// CHECK-LABEL: @sums_of_numbers_first
+// CHECK: %[[C:.*]] = arith.constant 12 : i32
+// CHECK-NEXT: arith.addi %x, %[[C]]
+// CHECK-NEXT: tt.store
+// CHECK-NEXT: tt.store %p, %x
+tt.func public @sums_of_numbers_first(%x: i32, %p: !tt.ptr<i32>) {
+  %c5 = arith.constant 5 : i32
+  %c7 = arith.constant 7 : i32
+  %m5 = arith.constant -5 : i32
+  %a = arith.addi %c5, %x : i32
+  %b = arith.addi %c7, %a : i32
+  tt.store %p, %b : !tt.ptr<i32>
+  %c = arith.addi %x, %c5 : i32
+  %d = arith.addi %m5, %c : i32
+  tt.store %p, %d : !tt.ptr<i32>
+  tt.return
+}
+
 // CHECK-LABEL: @dots
 // CHECK: tt.dot %a, %b, %c, inputPrecision = tf32
 // CHECK-NOT: arith.addf

@@ -1,5 +1,6 @@
 // RUN: tritonx-opt %s -p licm | filecheck %s
 // RUN: tritonx-opt %s -p "licm{hoist-loads=false}" | filecheck %s --check-prefix KEEP
+// RUN: tritonx-opt %s -p "licm{hoist-divisions=true}" | filecheck %s --check-prefix DIVIDE
 
 // CHECK-LABEL: @pure
 // CHECK: %[[A:.*]] = arith.addf %x, %x
@@ -29,11 +30,20 @@ tt.func public @pure(%x: f32, %t: tensor<16xf32>, %n: i32, %p: !tt.ptr<f32>) {
   tt.return
 }
 
-// A division may trap where the loop does not run; by a constant it does not.
+// A division may trap where the loop does not run; by a constant it does not. It is moved with a harmless divisor.
 // CHECK-LABEL: @division
 // CHECK: arith.divsi %x, %c7
 // CHECK: scf.for
 // CHECK: arith.divsi %x, %y
+// DIVIDE-LABEL: @division
+// DIVIDE: arith.divsi %x, %c7
+// DIVIDE: %[[HARMLESS:.*]] = arith.constant 1073741824 : i32
+// DIVIDE: %[[RUNS:.*]] = arith.cmpi slt, %c0, %n : i32
+// DIVIDE: %[[Y:.*]] = arith.select %[[RUNS]], %y, %[[HARMLESS]]
+// DIVIDE: arith.divsi %x, %[[Y]]
+// DIVIDE: scf.for
+// DIVIDE: arith.remui %x, %y
+// DIVIDE-NEXT: scf.for
 tt.func public @division(%x: i32, %y: i32, %n: i32, %p: !tt.ptr<i32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -43,6 +53,47 @@ tt.func public @division(%x: i32, %y: i32, %n: i32, %p: !tt.ptr<i32>) {
     %e = arith.divsi %x, %y : i32
     %s = arith.addi %d, %e : i32
     tt.store %p, %s : !tt.ptr<i32>
+  }
+  scf.for %i = %c0 to %c7 step %c1 : i32 {
+    %e = arith.remui %x, %y : i32
+    tt.store %p, %e : !tt.ptr<i32>
+  }
+  tt.return
+}
+
+// It stays behind what is written, which a trap would come after, and in branches and other loops.
+// DIVIDE-LABEL: @late_division
+// DIVIDE: scf.for
+// DIVIDE-NEXT: tt.store
+// DIVIDE-NEXT: arith.divsi %x, %y
+// DIVIDE: scf.for
+// DIVIDE-NEXT: scf.if
+// DIVIDE-NEXT: arith.divsi %x, %y
+// DIVIDE: scf.while
+// DIVIDE: arith.divsi %x, %y
+tt.func public @late_division(%x: i32, %y: i32, %n: i32, %c: i1, %p: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tt.store %p, %x : !tt.ptr<i32>
+    %e = arith.divsi %x, %y : i32
+    tt.store %p, %e : !tt.ptr<i32>
+  }
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    scf.if %c {
+      %e = arith.divsi %x, %y : i32
+      tt.store %p, %e : !tt.ptr<i32>
+    }
+  }
+  %w = scf.while (%a = %c0) : (i32) -> i32 {
+    %r = arith.cmpi slt, %a, %n : i32
+    scf.condition(%r) %a : i32
+  } do {
+  ^bb0(%b: i32):
+    %e = arith.divsi %x, %y : i32
+    tt.store %p, %e : !tt.ptr<i32>
+    %f = arith.addi %b, %c1 : i32
+    scf.yield %f : i32
   }
   tt.return
 }

@@ -129,6 +129,61 @@ tt.func public @carried(%x: f32, %y: f32, %n: i32, %p: !tt.ptr<f32>) {
   tt.return
 }
 
+// Two counters, and what is made of them in equal steps, are one; %late is what the one that goes was a round before.
+// CHECK-LABEL: @counted_twice
+// CHECK: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[LATE:.*]] = %n) -> (i32, i32)
+// CHECK-NEXT: %[[S:.*]] = arith.muli %[[A]], %y
+// CHECK-NEXT: tt.store %p, %[[S]]
+// CHECK-NEXT: tt.store %p, %[[A]]
+// CHECK-NEXT: tt.store %p, %[[LATE]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[A]]
+// CHECK: scf.yield %[[NEXT]], %[[A]]
+// CHECK: tt.store %p, %[[R]]#0
+// CHECK-NEXT: tt.store %p, %[[R]]#1
+tt.func public @counted_twice(%y: i32, %n: i32, %p: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %also0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c0, %b = %also0, %late = %n) -> (i32, i32, i32) : i32 {
+    %s = arith.muli %a, %y : i32
+    tt.store %p, %s : !tt.ptr<i32>
+    tt.store %p, %b : !tt.ptr<i32>
+    tt.store %p, %late : !tt.ptr<i32>
+    %two = arith.addi %c1, %c1 : i32
+    %step = arith.muli %two, %y : i32
+    %next = arith.addi %a, %step : i32
+    %again = arith.muli %two, %y : i32
+    %other = arith.addi %b, %again : i32
+    scf.yield %next, %other, %b : i32, i32, i32
+  }
+  tt.store %p, %r#1 : !tt.ptr<i32>
+  tt.store %p, %r#2 : !tt.ptr<i32>
+  tt.return
+}
+
+// Equal at the start and made by different steps, or of what is loaded: both stay.
+// CHECK-LABEL: @counted_differently
+// CHECK: iter_args(%{{.*}} = %x, %{{.*}} = %x, %{{.*}} = %x, %{{.*}} = %x) -> (i32, i32, i32, i32)
+tt.func public @counted_differently(%x: i32, %n: i32, %p: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %x, %c = %x, %d = %x) -> (i32, i32, i32, i32) : i32 {
+    %e = arith.addi %a, %c1 : i32
+    %f = arith.subi %b, %c1 : i32
+    %g = tt.load %p : !tt.ptr<i32>
+    tt.store %p, %f : !tt.ptr<i32>
+    %h = tt.load %p : !tt.ptr<i32>
+    %k = arith.addi %c, %g : i32
+    %l = arith.addi %d, %h : i32
+    scf.yield %e, %f, %k, %l : i32, i32, i32, i32
+  }
+  tt.store %p, %r#0 : !tt.ptr<i32>
+  tt.store %p, %r#1 : !tt.ptr<i32>
+  tt.store %p, %r#2 : !tt.ptr<i32>
+  tt.store %p, %r#3 : !tt.ptr<i32>
+  tt.return
+}
+
 // A value whose result is unused but that a store needs stays.
 // CHECK-LABEL: @needed_inside
 // CHECK: iter_args(%{{.*}} = %x)

@@ -15,8 +15,8 @@ from tests.unit.backends.on_host import OnHost
 from tritonx.backends.amd import AmdBackend
 from tritonx.backends.amd.targets import PROCESSORS
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
-from tritonx.runtime.descriptor_parameters import FlatParameters
-from tritonx.runtime.host_driver import HostDriver, host_address
+from tritonx.runtime.devices.host_driver import HostDriver, host_address
+from tritonx.runtime.launch.descriptor_parameters import FlatParameters
 
 
 class Emulated(OnHost, AmdBackend):

@@ -25,7 +25,7 @@ from tritonx.backends.amd.driver import HipError, library
 from tritonx.backends.api import Target
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import DeviceArray, empty, to_device
-from tritonx.runtime.drivers import driver_of
+from tritonx.runtime.devices.drivers import driver_of
 from tritonx.runtime.errors import MixedDevices, NoDevice, OutOfResources, UnsupportedArgument
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))

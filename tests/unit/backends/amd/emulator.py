@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i32
 
 from tritonx.backends.amd import BACKEND
-from tritonx.backends.amd.parameters import layout_of, values_of
+from tritonx.backends.amd.launch.parameters import layout_of, values_of
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.dialects.tile import PointerType
 from tritonx.interpreter.arguments import normalise_grid

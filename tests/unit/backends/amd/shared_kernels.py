@@ -13,6 +13,21 @@ def flip(x_ptr, y_ptr, N: tl.constexpr):
 
 
 @triton.jit
+def softmax(out_ptr, in_ptr, n_cols: tl.constexpr, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(in_ptr + cols, mask=cols < n_cols, other=-float("inf")).to(tl.float32)
+    numerator = tl.exp(x - tl.max(x, axis=0))
+    tl.store(out_ptr + cols, numerator / tl.sum(numerator, axis=0), mask=cols < n_cols)
+
+
+@triton.jit
+def precise_matmul(a_ptr, b_ptr, c_ptr, N: tl.constexpr, PRECISION: tl.constexpr):
+    rows, cols = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    product = tl.dot(tl.load(a_ptr + rows * N + cols), tl.load(b_ptr + rows * N + cols), input_precision=PRECISION)
+    tl.store(c_ptr + rows * N + cols, product)
+
+
+@triton.jit
 def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
     a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])

@@ -11,8 +11,8 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.runtime.compiler import compile
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.compiling.sources import ASTSource
 
 BITS = {
     "gfx90a": {"nt load": "glc slc", "nt store": "glc slc", "load": "glc", "store": ""},

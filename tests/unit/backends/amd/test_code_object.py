@@ -13,7 +13,6 @@ from shared_kernels import attention, flip, matmul  # pyright: ignore[reportMiss
 
 import tritonx as triton
 import tritonx.language as tl
-from tritonx.backends.amd import device_library
 from tritonx.backends.amd.targets import PROCESSORS
 from tritonx.runtime.errors import OutOfResources
 
@@ -202,7 +201,6 @@ def test_a_table_that_a_block_may_not_have_is_named(compiled: Compile, target: s
         compiled(target, look_up, arrays, {"N": 65536, "COUNT": 64}, num_warps=16)
 
 
-@pytest.mark.skipif(not device_library.found("ockl.bc"), reason="no ockl.bc")
 @pytest.mark.parametrize("target", TARGETS)
 def test_printing_asks_the_runtime_for_its_service(compiled: Compile, target: str) -> None:
     quiet = compiled(target, clocked, [np.zeros(1, np.int64)], {}).code_object.kernel

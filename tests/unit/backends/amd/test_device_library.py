@@ -1,26 +1,51 @@
-"""ROCm's device library: every function that `tl.extra.libdevice` has on AMD compiles and links; without the library
-the error says what to install."""
+"""No function that `tl.extra.libdevice` or the language has on AMD needs ROCm's device libraries; LLVM text that names
+one is linked with it, and the error says what to install where it is missing."""
 
 from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from random import Random
 
 import pytest
 
 from tritonx.backends.amd import BACKEND, codegen, device_library
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.ir.text import parse_module
-from tritonx.runtime import installed
+from tritonx.runtime.devices import installed
 
 IR_TYPES = {"fp32": "f32", "fp64": "f64", "int32": "i32", "int64": "i64"}
 ARCHES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 
 
-needs_library = pytest.mark.skipif(not device_library.found("ocml.bc"), reason="no ocml.bc")
+SEED = int(os.environ["TRITONX_SEED"])
 
 
-def everything(type_: str, target) -> tuple[str, int]:
-    """A kernel that calls every function whose first argument is of `type_`, and how many there are."""
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without ROCm and without Triton's wheel: that a library is looked for is an error."""
+
+    def looked_for(name: str) -> None:
+        raise AssertionError(f"{name} was looked for")
+
+    monkeypatch.setattr(device_library, "path", looked_for)
+    monkeypatch.setattr(device_library, "found", looked_for)
+
+
+def compiled(text: str, arch: str, until: str = "") -> dict:
+    target = BACKEND.parse_target(arch)
+    options = BACKEND.parse_options(target, {})
+    stages = BACKEND.stages(target, options)
+    last = next((i for i, stage in enumerate(stages, 1) if stage.name == until), len(stages))
+    return dict(run_stages(parse_module(text), stages[:last], Compilation(target, options)))
+
+
+def everything(type_: str, target, names: Iterable[str] | None = None) -> tuple[str, int]:
+    """A kernel that calls every function (of `names`) whose first argument is of `type_`, and how many there are."""
     lines, stores = [], []
-    for overloads in BACKEND.extern_functions(target).values():
+    table = BACKEND.extern_functions(target)
+    for overloads in [table[name] for name in (table if names is None else names)]:
         for types, (symbol, result) in overloads.items():
             if types[0] != type_:
                 continue
@@ -56,24 +81,37 @@ def everything(type_: str, target) -> tuple[str, int]:
     )
 
 
-@needs_library
-@pytest.mark.parametrize("type_", ["fp32", "fp64"])
-@pytest.mark.parametrize("arch", ["gfx942", "gfx1201"])
-def test_every_function_compiles_and_links(arch, type_):
-    target = BACKEND.parse_target(arch)
-    text, count = everything(type_, target)
+def undefined(text: str) -> set[str]:
+    """Functions of LLVM text that are neither defined there nor LLVM's own."""
+    return {name for name in re.findall(r"^declare .*?@([\w.]+)\(", text, re.M) if not name.startswith("llvm.")}
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize(("arch", "type_"), [*((arch, "fp64") for arch in ARCHES), ("gfx942", "fp32")])
+def test_every_function_is_our_own(arch, type_):
+    text, count = everything(type_, BACKEND.parse_target(arch))
     assert count >= 80
-    options = BACKEND.parse_options(target, {})
-    made = run_stages(parse_module(text), BACKEND.stages(target, options), Compilation(target, options))
-    assert "@__ocml_" in made["llir"]
-    assert made["hsaco"].startswith(b"\x7fELF")
+    assert undefined(compiled(text, arch, "llir")["llir"]) == set()
 
 
-@needs_library
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("type_", ["fp32", "fp64"])
+@pytest.mark.parametrize("arch", ARCHES)
+def test_functions_become_code(arch, type_):
+    """A fresh sample; ``TRITONX_AMD_FUNCTIONS=all`` is every one."""
+    target = BACKEND.parse_target(arch)
+    names = sorted(BACKEND.extern_functions(target))
+    if os.environ.get("TRITONX_AMD_FUNCTIONS") != "all":
+        names = Random(f"{SEED} {arch} {type_}").sample(names, 8)
+    text, count = everything(type_, target, names)
+    made = compiled(text, arch)
+    assert made["hsaco"].startswith(b"\x7fELF") or not count
+
+
+@pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("arch", ARCHES)
 def test_functions_of_the_language_in_double_precision(arch):
-    target = BACKEND.parse_target(arch)
-    names = "exp exp2 log log2 sin cos erf sqrt rsqrt".split()
+    names = "exp exp2 log log2 sin cos tan tanh erf log1p expm1 log10 sqrt rsqrt".split()
     calls = "\n".join(
         f"%v{i} = math.{name} %{'x' if not i else f'v{i - 1}'} : tensor<128xf64>" for i, name in enumerate(names)
     )
@@ -88,9 +126,8 @@ def test_functions_of_the_language_in_double_precision(arch):
   tt.store %d, %v{len(names) - 1} : tensor<128x!tt.ptr<f64>>
   tt.return
 }}"""
-    options = BACKEND.parse_options(target, {})
-    made = run_stages(parse_module(text), BACKEND.stages(target, options), Compilation(target, options))
-    assert "__ocml" in made["llir"] and "__ocml" not in made["amdgcn"]
+    made = compiled(text, arch)
+    assert undefined(made["llir"]) == set() and made["hsaco"].startswith(b"\x7fELF")
 
 
 @pytest.mark.parametrize(

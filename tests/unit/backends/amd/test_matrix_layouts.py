@@ -17,7 +17,7 @@ import pytest
 from matrix_unit import Mfma, Wmma  # pyright: ignore[reportMissingImports]
 from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
-from tritonx.backends.amd.dot import choose, type_name
+from tritonx.backends.amd.emit.dot import choose, type_name
 from tritonx.backends.amd.targets import PROCESSORS
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.dialects.gpu_layout import LocalDotOp

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
+from shared_kernels import matmul, precise_matmul, softmax  # pyright: ignore[reportMissingImports]
 
 from tests.unit.transforms.gpu.pipelined_kernels import matmul as loop_of_products
 from tritonx.backends.amd import BACKEND
@@ -29,9 +29,27 @@ def test_the_side_of_mfma_tiles(compiled: Compile, side: int, shape: str) -> Non
     assert set(re.findall(r"v_mfma_f32_(\w+)_f16", made.stages["amdgcn"])) == {shape}
 
 
+def test_tf32_is_a_permission(compiled: Compile) -> None:
+    """Of gfx942, on which Triton's programs may ask for it."""
+    arrays = [np.zeros((64, 64), np.float32) for _ in range(3)]
+    sizes = {"N": 64, "PRECISION": "tf32"}
+    made = compiled("gfx942", precise_matmul, arrays, sizes, num_warps=4)
+    assert "v_mfma_f32_32x32x2_f32" in made.stages["amdgcn"]
+    with pytest.raises(Exception, match="input_precision must be one of"):
+        compiled("gfx90a", precise_matmul, arrays, sizes, num_warps=4)
+
+
 def test_a_side_that_the_product_has_not(compiled: Compile) -> None:
     with pytest.raises(Exception, match=r"shared_kernels\.py:\d+:\d+: .*no 32x32 instruction for a 16x64x64 product"):
         product(compiled, "gfx942", (16, 64, 64), matrix_instr_nonkdim=32)
+
+
+def test_a_wide_row_waits_as_it_was_loaded(compiled: Compile) -> None:
+    """`recompute-narrow` keeps halves of more registers than two blocks have by assembly without text."""
+    arrays = [np.zeros(1 << 15, np.float16) for _ in range(2)]
+    made = compiled("gfx942", softmax, arrays, {"n_cols": 1 << 15, "BLOCK": 1 << 15}, num_warps=4)
+    assert "elementwise_inline_asm" in print_module(made.stages["ttgir"])
+    assert made.stages["amdgcn"].count("#ASMSTART") >= 32
 
 
 @pytest.mark.parametrize("target, width", [("gfx942", 8), ("gfx1100", 16)])

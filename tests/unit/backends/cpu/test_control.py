@@ -216,3 +216,62 @@ def two_loops(x, out, n, N: tl.constexpr):
 
 def test_one_tile_through_two_loops(compare: Any, rng: np.random.Generator) -> None:
     compare(two_loops, (1,), rng.standard_normal(256, dtype=np.float32), np.zeros(128, np.float32), 4, N=64)
+
+
+@tritonx.jit
+def recurrence(x, y, n, B: tl.constexpr, KIND: tl.constexpr):
+    i = tl.arange(0, B)
+    last, older = tl.load(x + i), tl.load(y + i)
+    for t in range(n):
+        if KIND == 0:  # `last` becomes `older` when it has been replaced
+            last, older = last // 3 + older * t, last
+        elif KIND == 1:
+            last, older = older, last // 3 - i
+        else:
+            last, older = last // 3 + i, last * 2 + i
+    tl.store(x + i, last)
+    tl.store(y + i, older)
+
+
+@pytest.mark.parametrize("kind", range(3))
+@pytest.mark.parametrize("block", [4, 64])
+def test_a_carried_tile_that_becomes_another_one(block: int, kind: int, rng: np.random.Generator) -> None:
+    x, y = rng.integers(0, 1000, (2, block)).astype(np.int64)
+    last, older, i = x.copy(), y.copy(), np.arange(block)
+    for t in range(4):
+        third = np.trunc(last / 3).astype(np.int64)
+        last, older = [(third + older * t, last), (older, third - i), (third + i, last * 2 + i)][kind]
+    recurrence[(1,)](x, y, 4, B=block, KIND=kind)
+    np.testing.assert_array_equal(x, last)
+    np.testing.assert_array_equal(y, older)
+
+
+@tritonx.jit
+def nested_recurrence(x, y, out, n, B: tl.constexpr, KIND: tl.constexpr):
+    i, j = tl.arange(0, B)[:, None], tl.arange(0, B)[None, :]
+    at = i * B + j
+    first, second, third = tl.load(x + at), tl.load(y + at), i * 3 + j
+    for _ in range(n):
+        if KIND == 0:  # where the inner loop begins is made before `first` has been read
+            second = tl.maximum(second, third)
+            for _ in range(n):
+                third = tl.maximum(j, first)
+                second = third
+            first = second
+            second = tl.trans(second)
+        else:  # the inner loop takes `first` as another one than it gives back
+            a, b = second // 3, first
+            for t in range(n):
+                a = a // 3 + b * t
+                b = b // 3 + t
+            first = a
+            third = b
+    tl.store(out + at, first)
+    tl.store(out + B * B + at, second)
+    tl.store(out + 2 * B * B + at, third)
+
+
+@pytest.mark.parametrize("kind", range(2))
+def test_a_carried_tile_around_an_inner_loop(compare: Any, rng: np.random.Generator, kind: int) -> None:
+    x, y = rng.integers(0, 1000, (2, 32, 32)).astype(np.int32)
+    compare(nested_recurrence, (1,), x, y, np.zeros(3 * 32 * 32, np.int32), 2, B=32, KIND=kind)

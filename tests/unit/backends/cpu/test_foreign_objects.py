@@ -12,7 +12,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.backends.cpu import loader
-from tritonx.runtime import elf
+from tritonx.runtime.devices import elf
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.isolation import pool as pools
 from tritonx.runtime.isolation.helper import HelperFailure

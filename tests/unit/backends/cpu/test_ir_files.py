@@ -13,7 +13,7 @@ import pytest
 
 from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import parse_module
-from tritonx.runtime.compiler import compile
+from tritonx.runtime.compiling.compiler import compile
 
 TWO_ENTRIES = """
 tt.func public @f(%x: !tt.ptr<i32>, %n: i32, %way: i32) {

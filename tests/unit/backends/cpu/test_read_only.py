@@ -60,7 +60,7 @@ def test_reading_is_allowed() -> None:
 
 @pytest.mark.parametrize("writable_first", [False, True])
 def test_storing_is_an_error_that_names_the_argument(writable_first: bool) -> None:
-    kernel = tritonx.jit(add_kernel.fn)  # launched by nobody yet
+    kernel = tritonx.jit(add_kernel.fn)  # not launched yet
     x, out = arrays()
     if writable_first:
         kernel[(1,)](x, x, out, 64, BLOCK=64)
@@ -72,6 +72,18 @@ def test_storing_is_an_error_that_names_the_argument(writable_first: bool) -> No
     out[:] = 0
     kernel[(1,)](x, x, out, 64, BLOCK=64)
     assert (out == 2).all()
+
+
+def test_a_launch_that_waits_for_the_same_kernel_of_another_thread() -> None:
+    """It was bound before anybody knew that the kernel stores there."""
+    kernel = tritonx.jit(add_kernel.fn)  # not launched yet
+    launcher = kernel.launcher
+    x, out = arrays()
+    target = fixed()
+    key, specs, bound, options, _ = launcher._bind(None, x, x, target, 64, BLOCK=64)
+    kernel[(1,)](x, x, out, 64, BLOCK=64)
+    with pytest.raises(ReadOnlyArgument, match="out_ptr"):
+        launcher._compile(key, specs, bound, options)
 
 
 def test_an_array_that_becomes_read_only() -> None:

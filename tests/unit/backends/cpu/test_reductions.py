@@ -145,3 +145,48 @@ def softmax(x, out, n, BLOCK: tl.constexpr):
 def test_softmax(compare: Any, rng: np.random.Generator, n: int) -> None:
     x = rng.standard_normal((5, n), dtype=np.float32)
     compare(softmax, (5,), x, np.zeros((5, n), np.float32), n, BLOCK=256, ulps=6)
+
+
+@tritonx.jit
+def padded(x, y, out, kept, n, m, OTHER: tl.constexpr, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(x + i, mask=i < n, other=OTHER)
+    b = tl.load(y + i, mask=i < m)
+    both = tl.where(i < n, a * b, a - 1.5)
+    tl.store(out, tl.sum(a, axis=0))
+    tl.store(out + 1, tl.sum(both, axis=0))
+    tl.store(out + 2, tl.max(a, axis=0))
+    tl.store(out + 3, tl.sum(tl.where(i < m, b, 0.25) * a, axis=0))
+    tl.store(kept + i, a - tl.sum(both, axis=0))
+
+
+def _halved(x: np.ndarray) -> np.float32:
+    while x.size > 1:
+        x = x[: x.size // 2] + x[x.size // 2 :]
+    return x[0]
+
+
+@pytest.mark.parametrize("other", [0.0, -0.0, -1.5])
+@pytest.mark.parametrize("block", [256, 1024])
+def test_padding_is_part_of_the_sum(block: int, other: float, rng: np.random.Generator) -> None:
+    """Chunks behind the last true mask are not loaded, and count all the same, to the sign of a zero."""
+    eighth = block // 8
+    edges = [k * eighth + d for k in range(9) for d in (-1, 0, 1, 16)]
+    lengths = [n for n in (*edges, 5, block * 3 // 4 + 7) if 0 <= n <= block]
+    for n in lengths:
+        m = int(rng.choice(lengths))
+        x, y = rng.standard_normal((2, block), dtype=np.float32)
+        out, kept = np.zeros(4, np.float32), np.zeros(block, np.float32)
+        padded[(1,)](x, y, out, kept, n, m, OTHER=other, B=block, enable_fp_fusion=False)
+        i = np.arange(block)
+        a, b = np.where(i < n, x, np.float32(other)), np.where(i < m, y, np.float32(0))
+        both = np.where(i < n, a * b, a - np.float32(1.5))
+        wanted = [_halved(a), _halved(both), a.max(), _halved(np.where(i < m, b, np.float32(0.25)) * a)]
+        assert out.view(np.int32).tolist() == np.array(wanted, np.float32).view(np.int32).tolist(), (n, m)
+        np.testing.assert_array_equal(kept, a - out[1])
+
+
+def test_an_empty_row_of_negative_zeros_has_a_negative_zero() -> None:
+    out, kept = np.ones(4, np.float32), np.zeros(256, np.float32)
+    padded[(1,)](kept, kept, out, kept, 0, 0, OTHER=-0.0, B=256)
+    assert np.signbit(out[0]) and out[0] == 0

@@ -14,8 +14,8 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.cpu import BACKEND
 from tritonx.runtime import driver
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.config import Config
-from tritonx.runtime.sources import ASTSource
 from tritonx.runtime.tuning.report import MERGED
 
 SEED = int(os.environ["TRITONX_SEED"])

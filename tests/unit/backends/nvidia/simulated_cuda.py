@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from tritonx.backends.nvidia.launcher import LaunchConfig
+from tritonx.backends.nvidia.launch.launcher import LaunchConfig
 
 ATTRIBUTES = {1: 1024, 10: 32, 12: 65536, 13: 1980000, 16: 132, 36: 2619000, 37: 6144, 38: 52428800, 75: 9, 76: 0,
               97: 232448}  # fmt: skip

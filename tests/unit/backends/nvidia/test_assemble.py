@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tritonx.backends.nvidia import assemble as assembler
+from tritonx.backends.nvidia.assembler import assemble as assembler
 from tritonx.backends.nvidia.targets import CAPABILITIES
 
 PTX = ".entry kernel()\n.reqntid 512, 1, 1\n{\n}\n"
@@ -145,3 +145,26 @@ def test_a_limit_of_nearly_all_registers_is_not_dropped(
     made = assembler.assemble(ptx, CAPABILITIES[90], may_drop_limit=True)
     assert made.spills == (spills if kept else 8)
     assert (count.read_text().count("asked") == 1) == kept
+
+
+SERIALISED = """#!{python}
+import sys
+dense = ".minnctapersm 2" in open(next(a for a in sys.argv if a.endswith(".ptx"))).read()
+open(sys.argv[sys.argv.index("-o") + 1], "w").write("code")
+if dense and {serialises}:
+    print("ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized")
+print("ptxas info    : 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
+print("ptxas info    : Used %d registers" % (128 if dense else 137))
+"""
+
+
+@pytest.mark.parametrize(("serialises", "registers"), [(False, 128), (True, 137)])
+def test_a_second_block_serialises_no_products(
+    serialises: bool, registers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = tmp_path / "ptxas"
+    stand_in.write_text(SERIALISED.format(python=sys.executable, serialises=serialises))
+    os.chmod(stand_in, 0o755)
+    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    ptx = PTX.replace("512", "256").replace("{\n", "{\nwgmma.mma_async;\n")
+    assert assembler.assemble(ptx, CAPABILITIES[90]).registers == registers

@@ -12,8 +12,8 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia import assemble as assembler
-from tritonx.backends.nvidia.assembler_faults import avoid_faults, takes_and_for_or, without_joined_predicates
+from tritonx.backends.nvidia.assembler import assemble as assembler
+from tritonx.backends.nvidia.assembler.assembler_faults import avoid_faults, takes_and_for_or, without_joined_predicates
 from tritonx.backends.nvidia.targets import CAPABILITIES
 from tritonx.runtime.errors import PTXASError
 

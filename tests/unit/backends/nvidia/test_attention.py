@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tritonx.backends.nvidia.assemble import find_ptxas
+from tritonx.backends.nvidia.assembler.assemble import find_ptxas
 
 SEED = int(os.environ["TRITONX_SEED"])
 BENCHMARKS = Path(__file__).parents[4] / "benchmarks"

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tritonx.backends.amd import c_folders as amd
 from tritonx.backends.amd import driver as amd_driver
-from tritonx.backends.nvidia import c_folders, driver
+from tritonx.backends.amd.launch import c_folders as amd
+from tritonx.backends.nvidia import driver
 from tritonx.backends.nvidia.knobs import knobs
-from tritonx.runtime import installed
+from tritonx.backends.nvidia.launch import c_folders
+from tritonx.runtime.devices import installed
 
 
 @pytest.fixture

@@ -17,12 +17,13 @@ from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.transforms.gpu.test_executed import Program
 from tests.unit.transforms.tile.random_regular import RandomRegular, fresh, random_regular
 from tests.unit.transforms.tile.regular_kernels import REGULAR, matmul, matmul_kernel
+from tritonx.analysis.launch_bounds import questions_of
 from tritonx.backends.compiler import GPUTarget
+from tritonx.backends.nvidia.passes.describe_loads import DescribeLoads
 from tritonx.compiler import ASTSource
 from tritonx.dialects import tile
 from tritonx.interpreter.ir_launch import bind, launch
 from tritonx.ir.pipeline import pass_context
-from tritonx.transforms.tile.describe_loads import DescribeLoads
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -71,10 +72,15 @@ def test_random_kernels_are_executed(draw: int, flatten: bool) -> None:
 
 
 def _is_described(one: RandomRegular, at_launch: bool) -> bool:
-    module = bind(one.kernel, one.args, {}).module
+    """In a launch of what was drawn."""
+    bound = bind(one.kernel, one.args, {})
     for each in (*TILE_PIPELINE, DescribeLoads(at_launch=at_launch)):
-        each.apply(pass_context(), module)
-    return any(isinstance(op, tile.DescriptorLoadOp) for op in module.walk())
+        each.apply(pass_context(), bound.module)
+    (function,) = bound.module.ops
+    assert isinstance(function, tile.FuncOp)
+    numbers = {n: value for n, value in enumerate(bound.arguments) if isinstance(value, int)}
+    asked = all(each.holds(numbers, (*one.grid, 1, 1)) for each in questions_of(function))
+    return asked and any(isinstance(op, tile.DescriptorLoadOp) for op in bound.module.walk())
 
 
 def ptx(constants: dict[str, Any], **options: Any) -> str:

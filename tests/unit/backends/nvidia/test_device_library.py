@@ -10,7 +10,8 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia import BACKEND, device_library, library_excerpt
+from tritonx.backends.nvidia import BACKEND
+from tritonx.backends.nvidia.libdevice import device_library, library_excerpt
 
 needs_library = pytest.mark.skipif(not device_library.found(), reason="no libdevice.10.bc")
 

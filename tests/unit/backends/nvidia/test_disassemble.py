@@ -9,15 +9,15 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia.assemble import find_ptxas
-from tritonx.backends.nvidia.disassemble import (
+from tritonx.backends.nvidia.assembler.assemble import find_ptxas
+from tritonx.backends.nvidia.assembler.disassemble import (
     DisassemblerError,
     NoDisassembler,
     disassemble,
     find_nvdisasm,
     find_program,
 )
-from tritonx.runtime import installed
+from tritonx.runtime.devices import installed
 from tritonx.runtime.errors import BadSetting
 from tritonx.tools.disasm import get_sass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tritonx.backends.nvidia.dot import Instruction, select
+from tritonx.backends.nvidia.emit.dot import Instruction, select
 from tritonx.layouts.encodings import DotOperandEncoding, NvidiaMmaEncoding
 from tritonx.layouts.lookup import linear_layout
 

@@ -9,7 +9,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia.assemble import find_ptxas
+from tritonx.backends.nvidia.assembler.assemble import find_ptxas
 
 SIGNATURE = {**dict.fromkeys(("a_ptr", "b_ptr"), "*fp16"), "c_ptr": "*fp32", **dict.fromkeys("MNK", "i32")}
 

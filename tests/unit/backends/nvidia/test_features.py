@@ -9,16 +9,11 @@ import pytest
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.nvidia import (
-    BACKEND,
-    mbarrier,
-    tensor_copy,
-    tensor_map_at_launch,
-    tensor_map_in_kernel,
-    warp_group,
-)
-from tritonx.backends.nvidia.features import FEATURES
-from tritonx.backends.nvidia.table import TABLE
+from tritonx.backends.nvidia import BACKEND
+from tritonx.backends.nvidia.emit import mbarrier, tensor_copy, warp_group
+from tritonx.backends.nvidia.emit.features import FEATURES
+from tritonx.backends.nvidia.emit.table import TABLE
+from tritonx.backends.nvidia.tensor_maps import tensor_map_at_launch, tensor_map_in_kernel
 from tritonx.dialects.nvidia import Nvidia
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.pipeline import run_emit_stage, run_pass_stage

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tritonx.backends.nvidia import driver, presence
+from tritonx.backends.nvidia import driver
+from tritonx.backends.nvidia.launch import presence
 from tritonx.backends.registry import get_backend
 from tritonx.runtime.driver import ActiveDriver
 from tritonx.runtime.errors import NoDevice, StartedBeforeFork
@@ -28,7 +29,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
         cuInit=lambda flags: codes.init, cuDeviceGetCount=count, cuGetErrorName=lambda code, text: None
     )
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
-    monkeypatch.setattr("tritonx.runtime.drivers._drivers", {})
+    monkeypatch.setattr("tritonx.runtime.devices.drivers._drivers", {})
     driver.library.cache_clear()
     presence._gpu_visible.cache_clear()
     yield codes

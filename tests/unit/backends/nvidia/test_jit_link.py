@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tritonx.backends.nvidia import assemble as assembling
-from tritonx.backends.nvidia import jit_link
+from tritonx.backends.nvidia.assembler import assemble as assembling
+from tritonx.backends.nvidia.assembler import jit_link
 from tritonx.backends.nvidia.targets import CAPABILITIES
 from tritonx.runtime.errors import PTXASError
 from tritonx.runtime.isolation.pool import pool

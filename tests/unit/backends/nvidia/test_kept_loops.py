@@ -12,7 +12,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia.disassemble import find_program
+from tritonx.backends.nvidia.assembler.disassemble import find_program
 from tritonx.compiler import ASTSource
 
 

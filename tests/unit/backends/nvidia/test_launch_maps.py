@@ -25,26 +25,28 @@ from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.backends.nvidia.test_block_copies import draw_made, draw_together, made_and_moved, made_together, run
 from tests.unit.backends.nvidia.test_launcher import CONTEXT, FUNCTION, RecordingDriver, check
 from tests.unit.transforms.gpu.test_executed import Program
+from tritonx.analysis.launch_ranges import arguments_of
 from tritonx.analysis.launch_values import launch_values, steps
-from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.nvidia.launch_maps import LaunchMaps
-from tritonx.backends.nvidia.launch_values import arguments_of, evaluate
-from tritonx.backends.nvidia.launcher import Launcher, fastest
-from tritonx.backends.nvidia.make_tensor_map import make_tensor_maps
-from tritonx.backends.nvidia.tensor_map import DATA_TYPES, DATA_TYPES_IN_KERNELS
-from tritonx.backends.nvidia.tensor_map_at_launch import maps_at_launch
+from tritonx.backends.api import Compilation, LoadedKernel, Parameter, PassStage
+from tritonx.backends.nvidia.launch.launch_values import evaluate
+from tritonx.backends.nvidia.launch.launcher import Launcher, fastest
+from tritonx.backends.nvidia.passes.map_at_launch import MapAtLaunch
+from tritonx.backends.nvidia.tensor_maps.launch_maps import LaunchMaps
+from tritonx.backends.nvidia.tensor_maps.make_tensor_map import make_tensor_maps
+from tritonx.backends.nvidia.tensor_maps.tensor_map import DATA_TYPES, DATA_TYPES_IN_KERNELS
+from tritonx.backends.nvidia.tensor_maps.tensor_map_at_launch import maps_at_launch
 from tritonx.backends.registry import get_backend, launch_options, parse_options
 from tritonx.dialects import tile
 from tritonx.dialects.nvidia import TensormapCreateOp
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.pipeline import pass_context, run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module, print_module
-from tritonx.runtime.compiler import compile as compile_source
+from tritonx.runtime.compiling.compiler import compile as compile_source
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import IrregularArgument, UnsupportedArgument
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.launch.descriptor_parameters import FlatParameters, Made
 from tritonx.tools.compile import CompileArgs, NotEmbeddable, compile_kernel
 from tritonx.tools.tensor_descriptor import TensorDescriptor
-from tritonx.transforms.gpu.map_at_launch import MapAtLaunch
 
 SEED = int(os.environ["TRITONX_SEED"])
 OPTIONS: dict[str, Any] = {"warp_group_dots": True, "launch_maps": True}
@@ -202,7 +204,7 @@ def simple(**fields: Any) -> dict[str, Any]:
         "base": 0, "shape": [1, 2], "strides": [3], **fields,
     }  # fmt: skip
     listed = [["argument", 64, 0], ["argument", 32, 2], ["argument", 32, 5], ["extsi", 64, 2, 32]]
-    return {"steps": listed, "maps": [recipe]}
+    return {"steps": listed, "maps": [recipe], "asked": []}
 
 
 def test_once_for_the_same_values() -> None:
@@ -253,6 +255,49 @@ def test_pointers_that_are_no_descriptors(values: tuple[int, ...], is_map: bool,
         assert not driver.calls and not maps.kept
 
 
+def asking() -> dict[str, Any]:
+    """Whether %n - program id of y is 0 or above, and no argument else."""
+    steps_ = [["argument", 32, 5], ["program_id", 32, 1], ["subi", 32, 0, 1]]
+    return {**simple(of_pointers=True), "asked": [{"steps": steps_, "from_zero": [2, 0]}]}
+
+
+def test_what_is_asked_of_the_programs() -> None:
+    """For the grid of the launch, once for the same values; and of other values again."""
+    driver, maps = maps_for(asking())
+    assert maps.of_grid and maps.arguments == (0, 2, 5)
+    values = 1 << 20, 100, 64
+    first = maps(1, 65, 9, *values)
+    assert maps(1, 65, 9, *values) is first and len(driver.calls) == 1
+    maps(7, 2, 1, *values)
+    for _ in range(2):
+        with pytest.raises(
+            IrregularArgument, match=r"begin below 0.* in one of 1 x 66 x 9 programs.*describe_loads=False"
+        ):
+            maps(1, 66, 9, *values)
+    assert len(driver.calls) == len(maps.kept) == 2 and len(maps.refused) == 1
+    maps(1, 66, 9, 1 << 20, 100, 128)
+    for rows in range(1, 600):
+        with pytest.raises(IrregularArgument):
+            maps(1, 66, 9, 1 << 20, rows, 64)
+    assert len(maps.refused) <= 256
+
+
+def test_the_grid_is_asked_for_only_where_it_matters() -> None:
+    _, maps = maps_for(simple(of_pointers=True))
+    assert not maps.of_grid
+    launched: list[tuple[Any, ...]] = []
+    for made, count in ((maps, 1), (maps_for(asking())[1], 1)):
+        given = Made(made, made.arguments, count, made.of_grid)
+        types = "*fp16", "i32", "i32", "i32", "i32", "i32"
+        parameters = FlatParameters.of([Parameter(f"p{n}", kind) for n, kind in enumerate(types)])
+        launch = parameters.flattening(lambda *args: launched.append(args), made=given)
+        launch(2, 3, 4, 99, 1 << 20, 0, 100, 0, 0, 64)
+    assert [each[:10] for each in launched] == [(2, 3, 4, 99, 1 << 20, 0, 100, 0, 0, 64)] * 2
+    assert [list(each.kept) for each in (maps, made)] == [
+        [(1 << 20, 100, 64)], [(2, 3, 4, 1 << 20, 100, 64)]
+    ]  # fmt: skip
+
+
 @tritonx.jit
 def by_pointers(a, b, c, stride):
     places = tl.arange(0, 64)
@@ -282,7 +327,7 @@ def test_other_code_for_other_pointers() -> None:
             raise IrregularArgument("strides")
         launched.append(("first", *args))
 
-    either = found._complete(launch, 3)
+    either = found._complete(Mock(spec=LoadedKernel), launch, 3)
     either(1, 1, 1, 9, 16, 32, 48, 64)
     assert found._other is None
     other = found._otherwise(found.metadata.otherwise)
@@ -307,7 +352,7 @@ def test_text_has_no_other_code(tmp_path: Path) -> None:
         raise IrregularArgument("strides")
 
     with pytest.raises(IrregularArgument, match="strides"):
-        found._complete(launch, 0)(1, 1, 1, 9)
+        found._complete(Mock(spec=LoadedKernel), launch, 0)(1, 1, 1, 9)
 
 
 def test_launches_have_them_and_others_do_not() -> None:

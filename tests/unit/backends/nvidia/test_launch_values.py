@@ -9,8 +9,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from tritonx.analysis.launch_ranges import arguments_of
 from tritonx.analysis.launch_values import RULES, launch_values, needed, steps
-from tritonx.backends.nvidia.launch_values import MEANINGS, arguments_of, evaluate
+from tritonx.backends.nvidia.launch.launch_values import MEANINGS, evaluate
 from tritonx.dialects import tile
 from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import parse_module

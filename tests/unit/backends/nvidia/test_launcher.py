@@ -21,10 +21,11 @@ import numpy as np
 import pytest
 
 from tritonx.backends.api import KernelImage, Parameter, Target
-from tritonx.backends.nvidia import launcher_builtin
-from tritonx.backends.nvidia.launcher import GRID_LIMITS, Launcher, can_build, fastest
-from tritonx.backends.nvidia.tensor_map import MapAddress
-from tritonx.runtime import elf, knobs
+from tritonx.backends.nvidia.launch import launcher_builtin
+from tritonx.backends.nvidia.launch.launcher import GRID_LIMITS, Launcher, can_build, fastest
+from tritonx.backends.nvidia.tensor_maps.tensor_map import MapAddress
+from tritonx.runtime import knobs
+from tritonx.runtime.devices import elf
 from tritonx.runtime.errors import TritonError, UnsupportedArgument
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 
@@ -316,9 +317,8 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {folder!r})
 from test_launcher import Array, launcher_of
-from tritonx.backends.nvidia import launcher_builtin
-from tritonx.backends.nvidia import launcher_builtin
-from tritonx.backends.nvidia.launcher import fastest
+from tritonx.backends.nvidia.launch import launcher_builtin
+from tritonx.backends.nvidia.launch.launcher import fastest
 compiled, events = [], []
 real = launcher_builtin.compile_object
 launcher_builtin.compile_object = lambda: compiled.append(launches) or real()

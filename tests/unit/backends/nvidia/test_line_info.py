@@ -12,8 +12,8 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tests.unit.backends.nvidia.ptx.backend import active, emulated
-from tritonx.runtime.compiler import compile
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.compiling.compiler import compile
+from tritonx.runtime.compiling.sources import ASTSource
 
 
 @tritonx.jit
@@ -81,7 +81,7 @@ def test_the_code_is_the_same(kernel: Any, target: str) -> None:
 
 
 def test_statements_have_their_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tritonx.knobs.compilation, "disable_line_info", False)
+    monkeypatch.setenv("TRITONX_DISABLE_LINE_INFO", "0")
     ptx = made(product, "cuda:90").asm["ptx"]
     assert f'"{__file__}"' in ptx
     assert lines_of(product, ptx) >= {

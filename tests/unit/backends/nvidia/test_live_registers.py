@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tritonx.backends.nvidia.live_registers import live_registers
+from tritonx.backends.nvidia.assembler.live_registers import live_registers
 
 WORDS = {"r": 1, "f": 1, "rd": 2, "fd": 2, "rs": 0, "p": 0}
 

@@ -22,11 +22,11 @@ from tests.unit.backends.nvidia.sass.operands import NotKnown
 from tests.unit.backends.nvidia.sass.program import of_a_warp
 from tests.unit.backends.nvidia.sass.run import run
 from tests.unit.backends.nvidia.test_assembler_faults import EITHER
-from tritonx.backends.nvidia import assemble as assembler
-from tritonx.backends.nvidia.assembler_faults import avoid_faults, takes_and_for_or
-from tritonx.backends.nvidia.disassemble import find_nvdisasm
+from tritonx.backends.nvidia.assembler import assemble as assembler
+from tritonx.backends.nvidia.assembler.assembler_faults import avoid_faults, takes_and_for_or
+from tritonx.backends.nvidia.assembler.disassemble import find_nvdisasm
 from tritonx.backends.nvidia.targets import CAPABILITIES
-from tritonx.runtime.dtype_names import TYPE_NAMES
+from tritonx.runtime.devices.dtype_names import TYPE_NAMES
 from tritonx.testing.conformance.case import Output
 from tritonx.testing.conformance.random_blocks import arithmetic_program
 

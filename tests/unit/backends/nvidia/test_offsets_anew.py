@@ -14,12 +14,12 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
-from tritonx.backends.nvidia import passes
-from tritonx.backends.nvidia.assemble import find_ptxas
+from tritonx.backends.nvidia import inserts as passes
+from tritonx.backends.nvidia.assembler.assemble import find_ptxas
+from tritonx.backends.nvidia.passes.recompute_offsets import RecomputeOffsets
 from tritonx.testing.conformance import cases
 from tritonx.testing.conformance.device import check
 from tritonx.testing.conformance.isolated import is_refusal, is_too_long
-from tritonx.transforms.gpu.recompute_offsets import RecomputeOffsets
 
 SEED = int(os.environ["TRITONX_SEED"])
 POINTERS = dict.fromkeys(("a_ptr", "b_ptr", "bias_ptr", "residual_ptr", "c_ptr"), "*bf16")

@@ -9,7 +9,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia.operands_around_loops import with_operands_anew
+from tritonx.backends.nvidia.assembler.operands_around_loops import with_operands_anew
 
 PRODUCT = (
     "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "

@@ -10,7 +10,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.api import Target
 from tritonx.backends.nvidia import BACKEND
-from tritonx.backends.nvidia.assemble import find_ptxas
+from tritonx.backends.nvidia.assembler.assemble import find_ptxas
 from tritonx.runtime.errors import PTXASError
 
 

@@ -17,8 +17,7 @@ from tests.unit.backends.nvidia.ptx.arguments import extent, packed
 from tests.unit.backends.nvidia.ptx.run import Block, execute, window
 from tests.unit.backends.nvidia.ptx.text import Instruction, Number, parse
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault
-from tritonx.backends.api import Compilation, Options, Target, run_stages
-from tritonx.backends.nvidia.passes import memory_passes
+from tritonx.backends.api import Compilation, Options, PassStage, Target, run_stages
 from tritonx.backends.registry import parse_target
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
 from tritonx.ir.pipeline import run_passes
@@ -217,7 +216,7 @@ def run(kernel: Kernel, words: np.ndarray, n: int, m: int) -> str:
     backend, target = parse_target("cuda:90")
     options = backend.parse_options(target, {"num_warps": kernel.own, "maxnreg": kernel.limit})
     module = parse_module(kernel.text())
-    run_passes(module, memory_passes(target, options))
+    finished(module, target, options)
     text, shared = written(module, target, options)
     registers = Registers(int(text.partition(".maxnreg ")[2].split()[0]) if ".maxnreg" in text else 0)
     arguments = packed(["!tt.ptr<i32>", "i32", "i64"], [words.ctypes.data, n, m])
@@ -226,6 +225,13 @@ def run(kernel: Kernel, words: np.ndarray, n: int, m: int) -> str:
     if any(op.registers for op in kernel.ops):
         shared_out(module, kernel.own, registers.at_launch, kernel.limit)
     return text
+
+
+def finished(module: ModuleOp, target: Target, options: Options) -> None:
+    """What a launch runs on a module that is `ttg` already."""
+    stage = parse_target(str(target))[0].stages(target, options)[1]
+    assert isinstance(stage, PassStage)
+    run_passes(module, stage.remaining(module).passes)
 
 
 def written(module: ModuleOp, target: Target, options: Options) -> tuple[str, int]:
@@ -264,7 +270,7 @@ def test_registers_are_shared_out_only_where_all_is_said(lost: str) -> None:
     backend, target = parse_target("cuda:90")
     options = backend.parse_options(target, {"num_warps": kernel.own})
     module = parse_module(kernel.text())
-    run_passes(module, memory_passes(target, options))
+    finished(module, target, options)
     assert "setmaxnreg" in written(module.clone(), target, options)[0]
     module.attributes.pop(lost, None)
     for op in module.walk():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tritonx.backends.nvidia import presence
+from tritonx.backends.nvidia.launch import presence
 from tritonx.backends.registry import get_backend
 from tritonx.runtime.driver import ActiveDriver
 
@@ -60,7 +60,7 @@ class Libraries:
 def libraries(monkeypatch: pytest.MonkeyPatch) -> Iterator[Libraries]:
     made = Libraries()
     monkeypatch.setattr(ctypes, "CDLL", made.open)
-    monkeypatch.setattr("tritonx.runtime.drivers._drivers", {})
+    monkeypatch.setattr("tritonx.runtime.devices.drivers._drivers", {})
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     presence._gpu_visible.cache_clear()
     yield made

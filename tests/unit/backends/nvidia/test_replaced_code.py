@@ -76,7 +76,7 @@ def test_code_with_too_few_parameters_is_not_launched(tmp_path: Path) -> None:
 
 
 def test_a_driver_that_does_not_tell(tmp_path: Path) -> None:
-    from tritonx.backends.nvidia.replaced_code import null_parameters
+    from tritonx.backends.nvidia.assembler.replaced_code import null_parameters
 
     class Older:
         pass

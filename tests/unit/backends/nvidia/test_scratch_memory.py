@@ -13,8 +13,8 @@ import pytest
 
 import tritonx
 from tritonx.backends.api import KernelImage, Parameter, Target
-from tritonx.backends.nvidia.launcher import Launcher, fastest
-from tritonx.backends.nvidia.scratch_memory import PoolProperties, ScratchMemory
+from tritonx.backends.nvidia.launch.launcher import Launcher, fastest
+from tritonx.backends.nvidia.launch.scratch_memory import PoolProperties, ScratchMemory
 
 TARGET = Target("cuda", 90, 32)
 STREAM, CONTEXT = 0x700, 0x4560

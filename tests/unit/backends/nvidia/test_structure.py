@@ -9,9 +9,9 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia import assemble
-from tritonx.backends.nvidia.assemble import find_ptxas
-from tritonx.backends.nvidia.disassemble import disassemble, find_nvdisasm
+from tritonx.backends.nvidia.assembler import assemble
+from tritonx.backends.nvidia.assembler.assemble import find_ptxas
+from tritonx.backends.nvidia.assembler.disassemble import disassemble, find_nvdisasm
 from tritonx.backends.nvidia.targets import CAPABILITIES
 from tritonx.ir.text import print_module
 
@@ -149,10 +149,18 @@ def test_how_many_blocks_are_wanted(threads: int, registers: int, arch: int, blo
     assert assemble.one_more_block(ptx, registers, CAPABILITIES[arch]) == blocks
 
 
-def test_asynchronous_products_keep_their_registers() -> None:
+def test_asynchronous_products_want_a_second_block_and_no_third() -> None:
     ptx = ".visible .entry k()\n.reqntid 128, 1, 1\n{ wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 }\n"
     assert assemble.one_more_block(ptx.replace("wgmma", "mma"), 140, CAPABILITIES[90]) == 4
     assert assemble.one_more_block(ptx, 140, CAPABILITIES[90]) == 0
+    assert assemble.one_more_block(ptx.replace("128", "256"), 137, CAPABILITIES[90]) == 2
+
+
+@pytest.mark.parametrize(("shared", "blocks"), [(0, 2), (115712, 2), (115713, 0)])
+def test_no_block_is_wanted_that_shared_memory_has_no_room_for(shared: int, blocks: int) -> None:
+    """Of 228 KB a block takes 1 KB more than it says."""
+    ptx = ".visible .entry k()\n.reqntid 256, 1, 1\n{}\n"
+    assert assemble.one_more_block(ptx, 137, CAPABILITIES[90], shared) == blocks
 
 
 @tritonx.jit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import random
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.nvidia.tensor_map import TensorMaps, recipe
+from tritonx.backends.nvidia.tensor_maps.tensor_map import TensorMaps, recipe
 from tritonx.backends.registry import get_backend
 from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module
@@ -141,6 +142,36 @@ def test_a_changed_descriptor_has_another_map() -> None:
     descriptor.block_shape = [32, 128]
     with pytest.raises(UnsupportedArgument, match=r"blocks of \[64, 128\], the descriptor is for \[32, 128\]"):
         maps(descriptor)
+
+
+def test_a_descriptor_that_changes_at_random_has_the_map_of_a_new_one() -> None:
+    """Whatever was launched before it at the same address."""
+    rng = random.Random(seed := random.randrange(1 << 32))
+    driver = Recorder()
+    first = recipes()[0]
+    maps = TensorMaps(driver, first, ok, with_extents=True)
+    bases = [with_pointer(aligned((64, 256), np.float16)) for _ in range(2)]
+    descriptor = TensorDescriptor(bases[0], [64, 128], [128, 1], [64, 128])
+    told: dict[int, dict[str, Any]] = {}
+    for _ in range(300):
+        sequence = rng.choice([list, tuple])
+        change: Any = rng.choice([
+            ("base", rng.choice(bases)), ("shape", sequence([rng.choice([32, 64]), 128])), ("padding", "nan"),
+            ("strides", sequence([rng.choice([128, 256]), 1])), ("padding", "zero"),
+            ("block_shape", sequence([64, 128])),
+        ])  # fmt: skip
+        setattr(descriptor, *change)
+        if isinstance(descriptor.shape, list) and rng.randrange(2):
+            descriptor.shape[0] = rng.choice([32, 64])
+        before = len(driver.calls)
+        address, *extents = maps(descriptor)
+        if len(driver.calls) > before:
+            told[address] = driver.calls[-1]
+        apart = Recorder()
+        TensorMaps(apart, first, ok)(descriptor)
+        assert told[address] == apart.calls[0], f"seed {seed}"
+        assert extents == [*descriptor.shape, *descriptor.strides]
+    assert len(driver.calls) <= 2 * 2 * 2 * 2
 
 
 def test_a_map_that_is_forgotten_lives_as_long_as_its_address() -> None:

@@ -33,7 +33,7 @@ for name, (_, arity) in F32.items():
         for k in range(arity):
             at = w.inst(f"getelementptr float, ptr %p{k}, i64 {i}")
             args.append(w.inst(f"load {ty}, ptr {at}, align 4"))
-        result = emit_function(w, name, args, width, isa.function_attributes())
+        result = emit_function(w, name, args, width, isa)
         at = w.inst(f"getelementptr float, ptr %out, i64 {i}")
         w.line(f"store {ty} {result}, ptr {at}, align 4")
     w.return_()

@@ -89,6 +89,27 @@ def test_widening(name: str) -> None:
     np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(wanted[zero]))
 
 
+@pytest.mark.parametrize(("name", "target"), [*((name, "bf16") for name in FORMATS), ("f8E5M2", "f16")])
+def test_widening_to_halves(name: str, target: str) -> None:
+    """Nothing is rounded: bf16 is cut out of f32, and f8E5M2 is the upper half of f16."""
+    lines: list[str] = []
+
+    def write(ops: Ops, x: str) -> str:
+        value = ops.cast("bitcast", ops.target.format(target), convert(ops, x, name, target), "i16")
+        lines.extend(ops.writer.lines)
+        return value
+
+    function, _engine = compiled("i8", "i16", write)
+    codes = np.arange(256, dtype=np.uint8)
+    dtype = np.dtype(np.float16) if target == "f16" else dtype_of(bf16)
+    got = np.array([function(int(code)) for code in codes], np.uint16).view(dtype).astype(np.float32)
+    wanted = codes.view(FORMATS[name]).astype(np.float32)
+    np.testing.assert_array_equal(got, wanted)
+    zero = wanted == 0
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(wanted[zero]))
+    assert not any("fptrunc" in line or (target == "f16" and "float" in line) for line in lines)
+
+
 def halves(source: type[np.floating[Any]], dtype: np.dtype) -> np.ndarray:
     """Numbers of every size, the middles between neighbours of ``dtype`` and what lies next to these, and what is not
     finite, among it a NaN of which only the lowest bit is set."""

@@ -13,6 +13,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tritonx.backends.gpu_passes import gpu_passes
 from tritonx.backends.registry import parse_target
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.ir_launch import bind
@@ -60,7 +61,10 @@ def assigned(case: Case, target_name: str, more: str = "") -> ModuleOp:
         options = replace(options, warp_group_dots=True)  # type: ignore[call-arg]  (an option of this backend)
     trial = case.make(np.random.default_rng(1))
     module = bind(case.kernel, host_arguments(trial), dict(trial.constants), options, target).module
-    layouts = import_module(f"{type(backend).__module__}.passes").layout_passes(target, options)
+    own = import_module(f"{type(backend).__module__}.inserts").on_layouts(target, options)
+    gpu = backend.gpu_target(target, options)
+    assert gpu is not None
+    _, layouts, _ = gpu_passes(gpu, on_layouts=tuple(own))
     for one in (*TILE_PIPELINE, *layouts):
         one.apply(pass_context(), module)
     return module

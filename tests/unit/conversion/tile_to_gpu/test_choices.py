@@ -11,12 +11,12 @@ import pytest
 
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.analysis.buffers import tensor_layout
-from tritonx.backends.amd.matrix_units import WaveMatrixCore
+from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.conversion.tile_to_gpu.blocked import block_bases, blocked, default_encoding
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
-from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, version_cost
+from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, rematerialisation_cost
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts, product_of
 from tritonx.conversion.tile_to_gpu.matrix_unit import Threads
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
@@ -24,7 +24,7 @@ from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
 from tritonx.ir.types import f16, f32, i1, i8, tensor, type_of
 from tritonx.layouts.dims import REGISTER
-from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
+from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding, SliceEncoding
 
 PLAIN = GpuTarget("test")
 MMA = GpuTarget("test", units=(WarpMatrixUnit(80),))
@@ -83,6 +83,42 @@ def test_alignment_limits_the_width(element, size, divisibility):
         stride = 64 * size  # elements, so that rows are as aligned as the first
         width = load(element, 64, divisibility=divisibility, stride=stride).size_per_thread
         assert width == (1, min(16, divisibility) // size)
+
+
+@pytest.mark.parametrize(
+    ("element", "columns", "between", "share"),
+    [
+        ("f16", 128, "", (2, 8)),
+        ("i8", 128, "", (2, 16)),  # no more than there are
+        ("i8", 256, "", (4, 16)),
+        ("f16", 32, "", (1, 8)),  # nothing left for a second row
+        ("f32", 128, "", (1, 4)),
+        ("f16", 128, "computed", (2, 8)),
+        ("f16", 128, "transposed", (1, 8)),
+        ("f16", 128, "stored", (1, 8)),
+    ],
+)
+@pytest.mark.parametrize("unit", [WaveMatrixCore(3), WaveMatrixMultiply(1), WarpMatrixUnit(80)])
+def test_words_along_k(element, columns, between, share, unit):
+    """A loaded B (64 steps of K) whose words along K threads make of their registers, where no instruction does."""
+    tile, summed = f"tensor<64x{columns}x{element}>", "i32" if element == "i8" else "f32"
+    left = f"tensor<64x64x{element}>"
+    text = access(element, "x", columns) + f"  %v = tt.load %xp : tensor<64x{columns}x!tt.ptr<{element}>>\n"
+    b = "%v"
+    if between == "computed":
+        b, text = "%w", text + f"  %w = arith.addf %v, %v : {tile}\n"
+    if between == "stored":
+        text += f"  tt.store %xp, %v : tensor<64x{columns}x!tt.ptr<{element}>>\n"
+    if between == "transposed":  # K is along the rows
+        turned = f"tensor<{columns}x64x{element}>"
+        text += f"  %w = tt.trans %v {{order = array<i32: 1, 0>}} : {tile} -> {turned}\n"
+        b, tile, left, columns = "%w", turned, f"tensor<64x{columns}x{element}>", 64
+    sums = f"tensor<64x{columns}x{summed}>"
+    text += f"  %d = tt.dot %a, {b}, %c : {left} * {tile} -> {sums}\n"
+    arguments = f"%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %a: {left}, %c: {sums}"
+    target = GpuTarget("test", units=(unit,), warp_size=64)
+    found = encodings(text, arguments, target)[0].size_per_thread
+    assert found == (share if not isinstance(unit, WarpMatrixUnit) else (1, share[1]))
 
 
 def test_the_stride_of_rows_limits_the_width():
@@ -354,6 +390,21 @@ def test_what_is_widened_moves_before():
 
 
 @pytest.mark.parametrize(
+    ("encoding", "cost"),
+    [
+        (BlockedEncoding((1, 4), (8, 4), (4, 1), (1, 0)), 0),  # each element in one thread
+        # 16 lanes have the same 64; 4 would be a thread's share
+        (SliceEncoding(2, BlockedEncoding((1, 1, 1), (1, 2, 16), (1, 4, 1), (2, 1, 0))), 60),
+    ],
+)
+def test_a_wider_float_costs_what_others_hold_as_well(encoding, cost):
+    text = "  %w = arith.extf %x : tensor<32x16xbf16> to tensor<32x16xf32>\n"
+    module = parse_module(f"tt.func public @f(%x: tensor<32x16xbf16>) {{{text}  tt.return\n}}\n")
+    op = next(op for op in module.walk() if op.name == "arith.extf")
+    assert rematerialisation_cost(op, encoding) == cost
+
+
+@pytest.mark.parametrize(
     ("encoding", "instructions", "sectors"),
     [
         (((1, 1), (1, 32), (4, 1), (1, 0)), 16, 4),  # a row of 128 bytes at a time
@@ -367,7 +418,7 @@ def test_a_load_costs_the_sectors_that_its_lanes_touch(encoding, instructions, s
     text = access("f32", "x", 32) + "  %v = tt.load %xp : tensor<64x32x!tt.ptr<f32>>\n"
     module = parse_module(f"tt.func public @f(%x: !tt.ptr<f32>) {{{text}  tt.return\n}}\n")
     op = next(op for op in module.walk() if op.name == "tt.load")
-    assert version_cost(op, BlockedEncoding(*encoding)) == instructions * (LOAD_ISSUE + sectors)
+    assert rematerialisation_cost(op, BlockedEncoding(*encoding)) == instructions * (LOAD_ISSUE + sectors)
 
 
 MFMA_SQUARE_OF_16 = {"f16": 16, "bf16": 16, "f32": 4, "i8": 32, "f8E4M3FNUZ": 32, "f8E5M2FNUZ": 32, "f64": 4}

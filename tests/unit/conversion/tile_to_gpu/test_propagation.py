@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tritonx.conversion.tile_to_gpu.costs import version_cost
+from tritonx.conversion.tile_to_gpu.costs import rematerialisation_cost
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
 from tritonx.conversion.tile_to_gpu.propagation import propagation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
@@ -87,5 +87,5 @@ tt.func @f(%x: f32) {
 
 def test_a_range_costs_its_registers_and_what_is_everywhere_the_same_one() -> None:
     line = BlockedEncoding((1,), (32,), (4,), (0,))
-    assert version_cost(op_of(SOURCES, tile.MakeRangeOp), line) == 8
-    assert version_cost(op_of(SOURCES, tile.SplatOp), line) == 1
+    assert rematerialisation_cost(op_of(SOURCES, tile.MakeRangeOp), line) == 8
+    assert rematerialisation_cost(op_of(SOURCES, tile.SplatOp), line) == 1

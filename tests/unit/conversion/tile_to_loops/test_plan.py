@@ -68,9 +68,38 @@ tt.func public @softmax(%out: !tt.ptr<f32>, %x: !tt.ptr<f32>, %stride: i32, %n: 
 """
 
 
-def test_softmax_is_three_loops_and_two_tiles() -> None:
+def test_softmax_is_three_loops_and_one_tile() -> None:
+    """A row of whole vectors is loaded again rather than written: it is in the cache."""
     plan = plan_of(parse_module(_SOFTMAX))
-    assert groups_of(plan) == [["write tt.load", "tt.reduce"], ["write math.exp", "tt.reduce"], ["tt.store"]]
+    assert groups_of(plan) == [["tt.reduce"], ["write math.exp", "tt.reduce"], ["tt.store"]]
+
+
+def _sum_and_difference(load: str, between: str = "", pointer: str = "%xi") -> ModuleOp:
+    """A tile that is needed by two loops."""
+    return elementwise(f"""
+  %a = tt.load {pointer} {load}: tensor<64x!tt.ptr<f32>>
+  {between}
+  %s = "tt.reduce"(%a) <{{axis = 0 : i32}}> ({{
+  ^bb0(%l: f32, %r: f32):
+    %t = arith.addf %l, %r : f32
+    tt.reduce.return %t : f32
+  }}) : (tensor<64xf32>) -> f32
+  %ss = tt.splat %s : f32 -> tensor<64xf32>
+  %d = arith.subf %a, %ss : tensor<64xf32>
+  tt.store %yi, %d : tensor<64x!tt.ptr<f32>>""")
+
+
+def test_what_is_loaded_again() -> None:
+    assert groups_of(plan_of(_sum_and_difference(""))) == [["tt.reduce"], ["tt.store"]]
+    for module in (_sum_and_difference("{isVolatile = true} "), _sum_and_difference("", pointer="%xj")):
+        first, second = groups_of(plan_of(module))
+        assert sorted(first) == ["tt.reduce", "write tt.load"] and second == ["tt.store"]
+
+
+def test_what_a_store_may_change_is_not_loaded_again() -> None:
+    between = "%f = arith.constant dense<1.0> : tensor<64xf32>\n  tt.store %yi, %f : tensor<64x!tt.ptr<f32>>"
+    groups = groups_of(plan_of(_sum_and_difference("", between)))
+    assert "write tt.load" in groups[0], groups
 
 
 def elementwise(body: str) -> ModuleOp:

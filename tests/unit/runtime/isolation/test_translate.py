@@ -12,10 +12,10 @@ import tritonx.language as tl
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.ir.failure import PassFailure
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.isolation import pool as pool_module
 from tritonx.runtime.isolation import translate as translation
 from tritonx.runtime.isolation.pool import Pool
-from tritonx.runtime.sources import ASTSource
 from tritonx.tools import opt
 
 TARGETS = ["cuda:75", "cuda:90", "hip:gfx90a", "hip:gfx1201", "cpu", "cpu:x86-64-v3"]
@@ -115,7 +115,7 @@ def test_inline_assembly_goes_to_a_helper(asked: list[str]) -> None:
 
 
 def test_functions_that_the_backend_lists_stay_here_and_others_do_not(asked: list[str]) -> None:
-    from tritonx.backends.nvidia import device_library
+    from tritonx.backends.nvidia.libdevice import device_library
 
     if device_library.seen():
         try:

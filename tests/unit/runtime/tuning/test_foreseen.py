@@ -14,12 +14,12 @@ import tritonx.language as tl
 from tritonx.backends.api import Compilation, Target, run_stages
 from tritonx.backends.registry import get_backend
 from tritonx.ir.failure import PassFailure
-from tritonx.runtime.compile_job import perform
-from tritonx.runtime.compiler import Compile, begin
+from tritonx.runtime.compiling.compile_job import perform
+from tritonx.runtime.compiling.compiler import Compile, begin
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import Foreseen, ImpossibleOption, OutOfResources
-from tritonx.runtime.placement import Placement
-from tritonx.runtime.sources import ASTSource
+from tritonx.runtime.launch.placement import Placement
 from tritonx.runtime.tuning.race import FAILED
 from tritonx.runtime.tuning.refusals import is_impossible
 from tritonx.runtime.tuning.report import Tried

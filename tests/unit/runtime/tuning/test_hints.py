@@ -17,10 +17,9 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.api import Candidate, Options, Shortage, Target
 from tritonx.backends.registry import parse_target
-from tritonx.runtime import knobs
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import BackendContractError, Foreseen, OutOfResources
-from tritonx.runtime.tuning.apart import search_apart
+from tritonx.runtime.tuning.across_devices import search_across_devices
 from tritonx.runtime.tuning.records import Records
 from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE, LEFT_OUT, MERGED, Report, Tried
 
@@ -100,7 +99,7 @@ def test_the_same_code_is_compiled_and_measured_once(chip: Any, monkeypatch: pyt
 
 def test_without_hints_every_one_is(chip: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     hint(chip, monkeypatch, code_options=no_warps, prune=lambda *_: {0: "no"})
-    monkeypatch.setattr(knobs.autotuning, "hints", False)
+    monkeypatch.setenv("TRITONX_TUNING_HINTS", "0")
     kernel = tuned(BLOCKS)
     kernel[over_blocks](X, 7)
     assert len(chip.compiles) == 9
@@ -282,7 +281,7 @@ def test_the_disk_gives_the_same(chip: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert again.best_config == first.best_config == Config({"BLOCK": 16}, num_warps=1)
     assert again.configs_timings == first.configs_timings
     assert len(again.configs_timings) == 8
-    monkeypatch.setattr(knobs.autotuning, "hints", False)
+    monkeypatch.setenv("TRITONX_TUNING_HINTS", "0")
     whole = tuned(BLOCKS, cache_results=True)
     whole[over_blocks](X, 7)
     assert len(whole.configs_timings) == 9
@@ -417,6 +416,6 @@ def test_on_several_devices_what_was_only_foreseen_is_tried_and_not_kept(
     monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path))
     configs, records = [Config({"X": 0}), Config({"X": 1})], Records("kernel", ("one",))
     shared = Device()
-    found: tuple[Tried, ...] = search_apart([shared], configs, records=records)
+    found: tuple[Tried, ...] = search_across_devices([shared], configs, records=records)
     assert [each.fate for each in found] == [FASTEST, IMPOSSIBLE]
     assert all(records.get(config) is None for config in configs)

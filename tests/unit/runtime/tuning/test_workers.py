@@ -17,11 +17,11 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.runtime import knobs
-from tritonx.runtime.compile_job import CompileJob, OtherCompiler, perform
-from tritonx.runtime.compiler import Compile, begin
+from tritonx.runtime.compiling.compile_job import CompileJob, OtherCompiler, perform
+from tritonx.runtime.compiling.compiler import Compile, begin
+from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import OutOfResources
 from tritonx.runtime.isolation.helper import HelperFailure
-from tritonx.runtime.sources import ASTSource
 from tritonx.runtime.tuning import workers
 from tritonx.runtime.tuning.workers import CompileWorkers
 

@@ -21,7 +21,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tests.unit.transforms.gpu.kernels import ACTS_ON
+from tritonx.backends.amd import passes as amd_passes
 from tritonx.backends.api import PassStage
+from tritonx.backends.nvidia import passes as nvidia_passes
+from tritonx.backends.nvidia.passes.add_varying_first import AddVaryingFirst
+from tritonx.backends.nvidia.passes.recompute_offsets import RecomputeOffsets
 from tritonx.backends.registry import get_backend
 from tritonx.dialects.tile import FuncOp, TensorDescType
 from tritonx.interpreter.asynchronous import Report, Setting, Warps, execute
@@ -33,10 +37,8 @@ from tritonx.ir.verify import verify
 from tritonx.testing.generate import random_kernel
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 from tritonx.transforms import gpu as passes_of_the_level
-from tritonx.transforms.gpu.add_varying_first import AddVaryingFirst
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
-from tritonx.transforms.gpu.recompute_offsets import RecomputeOffsets
 from tritonx.transforms.gpu.split_dots import SplitDots
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -54,8 +56,14 @@ PIPELINES = {
 }  # fmt: skip
 """Passes for loops with a schedule: `test_pipelines` and `test_expand_pipeline`."""
 
+HELD_BY_BACKENDS = {
+    "copy-blocks", "describe-loads", "encode-descriptors", "fence-stores", "hoist-descriptors", "transpose-dots",
+    "carry-scalar-pointers", "pointers-for-buffer-atomics", "use-buffer-accesses",
+}  # fmt: skip
+"""Passes for one vendor's instructions: tests of `tests/unit/backends`."""
+
 TRANSPOSED = {"multiply-in-parts"}
-"""Passes for products that are computed transposed: `tests/unit/conversion/tile_to_gpu/test_transpose_dots.py`."""
+"""Passes for products that are computed transposed: `tests/unit/backends/nvidia/passes/test_transpose_dots.py`."""
 
 WITH_PIPELINES = ("carry-scalars",)
 """Passes of kernels that are there where loops are pipelined; of the others, some leave what is copied ahead alone."""
@@ -206,13 +214,15 @@ def test_each_pass(name: str, draw: int) -> None:
 
 
 def test_every_pass_has_a_kernel() -> None:
-    folder = Path(passes_of_the_level.__file__).parent
+    """Those that backends share, and those that only one has."""
+    folders = (Path(package.__file__).parent for package in (passes_of_the_level, amd_passes, nvidia_passes))
     names = {
         value.value
+        for folder in folders
         for path in folder.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == ["name"]
         for value in [node.value]
         if isinstance(value, ast.Constant)
     }
-    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES | DESCRIBED | TRANSPOSED
+    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES | DESCRIBED | TRANSPOSED | HELD_BY_BACKENDS

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from xdsl.ir import Operation
 
+from tritonx.backends.nvidia.passes import insert_fences
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module
-from tritonx.transforms.gpu import insert_barriers, insert_fences
+from tritonx.transforms.gpu import insert_barriers
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 
 HEAD = """

@@ -37,7 +37,7 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
-from tritonx.transforms.gpu import schedule_loops
+from tritonx.transforms.gpu import buffer_values, schedule_loops
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
@@ -106,6 +106,20 @@ def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
     stages, target = random.choice(STAGES), "cuda:90" if _is_hoppers(name) else random.choice(("cuda:80", "cuda:90"))
     made = PIPELINED[name](random, stages)
     what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
+    keeps_what_it_does(program_of(made, target, stages), target, what, lambda module: schedule(module, random, stages))
+
+
+@pytest.mark.parametrize("draw", range(-(-DRAWS // 3)))
+@pytest.mark.parametrize("name", [name for name in PIPELINED if not _is_hoppers(name)])
+def test_copies_behind_readers_keep_what_a_kernel_does(name: str, draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a second block has room by that, whatever the tiles take."""
+    monkeypatch.setattr(buffer_values, "_makes_room", lambda *_: True)
+    random = Random(f"{SEED} behind {name} {draw}")
+    stages, target = random.choice(STAGES), random.choice(("cuda:80", "cuda:90"))
+    made = PIPELINED[name](random, stages)
+    what = (
+        f"seed {SEED}, behind, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
+    )
     keeps_what_it_does(program_of(made, target, stages), target, what, lambda module: schedule(module, random, stages))
 
 

@@ -119,7 +119,7 @@ def accesses(op: Operation) -> Iterator[tuple[bool, set[SSAValue]]]:
         declared = declared_by(type(inner))
         for effect in declared.own(inner) if declared is not None else ():
             if effect.resource is Resource.GLOBAL and effect.kind in (Kind.READ, Kind.WRITE):
-                yield effect.kind is Kind.WRITE, arrays_of(effect.places(inner))
+                yield effect.kind is Kind.WRITE, arrays_of(effect.values(inner))
 
 
 def arrays_of(pointers: Sequence[SSAValue]) -> set[SSAValue]:

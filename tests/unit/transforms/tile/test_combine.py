@@ -195,7 +195,7 @@ def test_products_with_sums_and_loads_with_choices(name: str) -> None:
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 @pytest.mark.parametrize("turns", ["xc xc", "xc cx", "cx xc", "xy xc", "xc xy"])
 def test_sums_with_constants(width: int, turns: str) -> None:
-    """Also where the constants' sum wraps."""
+    """On either side; also where the constants' sum wraps."""
     half, e = 1 << (width - 1), f"i{width}"
     first, second = (f"arith.addi {', '.join(names)} : {e}" for names in _operands(turns))
     text = f"""
@@ -212,7 +212,7 @@ tt.func public @f(%p: !tt.ptr<{e}>, %q: !tt.ptr<{e}>) {{
 """
     rng = np.random.default_rng(SEED)
     found = ops_after(text, [rng.integers(-half, half - 1, 1).astype(f"int{width}") for _ in range(2)])
-    assert found.count("arith.addi") == (1 if turns == "xc xc" else 2)
+    assert found.count("arith.addi") == (2 if "y" in turns else 1)
 
 
 def _operands(turns: str) -> list[list[str]]:
@@ -278,3 +278,31 @@ def test_constant_masks(mask: str, other: str) -> None:
     found = ops_after(kernel(HEAD + body, "f32"), [*small_numbers("f32", 256), True])
     assert found.count("tt.store") == (2 if mask == "true" else 1)
     assert found.count("tt.load") == (2 if mask == "true" else 1)
+
+
+@pytest.mark.parametrize(("divide", "dividend", "divisor", "found"), [
+    ("divsi", "%x", "%y", "arith.remsi"), ("divui", "%x", "%y", "arith.remui"), ("divsi", "%y", "%x", "arith.remsi"),
+    ("divsi", "%x", "%x", None), ("divsi", "%y", "%y", None),
+])  # fmt: skip
+@pytest.mark.parametrize("product", ["%q, %y", "%y, %q"])
+def test_a_remainder_that_is_written_by_a_quotient(
+    divide: str, dividend: str, divisor: str, found: str | None, product: str
+) -> None:
+    """Only where the dividend, the divisor and the factor are the same values; of all signs."""
+    left, right = (dividend, divisor) if found is not None else ("%x", "%y")
+    text = f"""
+tt.func public @f(%p: !tt.ptr<i32>, %q0: !tt.ptr<i32>, %o: !tt.ptr<i32>) {{
+  %x = tt.load %p : !tt.ptr<i32>
+  %y = tt.load %q0 : !tt.ptr<i32>
+  %q = arith.{divide} {dividend}, {divisor} : i32
+  %m = arith.muli {product.replace("%y", right)} : i32
+  %r = arith.subi {left}, %m : i32
+  tt.store %o, %r : !tt.ptr<i32>
+  tt.return
+}}
+"""
+    for x, y in ((17, 5), (-17, 5), (17, -5), (-17, -5), (3, 7)):
+        arguments = [np.array([value], np.int32) for value in (x, y, 0)]
+        names = ops_after(text, arguments)
+        assert ([name for name in names if name.startswith("arith.rem")] == [found]) is (found is not None)
+        assert ("arith.subi" in names) is (found is None)

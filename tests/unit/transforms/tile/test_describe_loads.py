@@ -18,11 +18,11 @@ import tritonx
 import tritonx.language as tl
 from tests.unit.transforms.tile.random_regular import RandomRegular, fresh, random_regular
 from tests.unit.transforms.tile.regular_kernels import REGULAR, Regular, matrix, strides
+from tritonx.backends.nvidia.passes.describe_loads import DescribeLoads
 from tritonx.dialects import scf, tile
 from tritonx.interpreter.ir_launch import bind, launch
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
-from tritonx.transforms.tile.describe_loads import DescribeLoads
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
 SEED = int(os.environ["TRITONX_SEED"])

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tritonx.analysis.launch_values import launch_values
+from tritonx.backends.nvidia.passes.hoist_descriptors import HoistDescriptors
 from tritonx.dialects import tile
 from tritonx.interpreter.compare import same_behaviour
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module
 from tritonx.ir.verify import verify
-from tritonx.transforms.tile.hoist_descriptors import HoistDescriptors
 
 SEED = int(os.environ["TRITONX_SEED"])
 BLOCK = 16

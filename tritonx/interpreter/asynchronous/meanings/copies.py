@@ -208,9 +208,24 @@ def _from_shared(
     ]
     machine.shared.touch(op, touches)
     machine.shared.check_contents(op, view.buffer, where(bind, type_, view))
-    copy = machine.issue(op, lambda: give(_as_written(descriptor), contents(bind, op, type_, view)))
+    taken: list[Array] = []
+    # One thread's stores are taken to be written in the order of their issue, as Triton takes them too: another store
+    # of the engine needs no more than that the buffer has been read.
+    before = [group.stores[agent][-1].copy for agent in agents if group.stores[agent]]
+
+    def read() -> None:
+        if not taken:
+            taken.append(contents(bind, op, type_, view))
+
+    def land() -> None:
+        for earlier in before:
+            machine.land(earlier)
+        read()
+        give(_as_written(descriptor), taken[0])
+
+    copy = machine.issue(op, land)
     for agent in agents:
-        group.stores[agent].append(Stored(parts[agent], copy))
+        group.stores[agent].append(Stored(parts[agent], copy, read))
 
 
 def _store(op: ttng.AsyncTMACopyLocalToGlobalOp, bind: Program) -> Function:
@@ -256,16 +271,21 @@ def _scatter(op: ttng.AsyncTMAScatterOp, bind: Program) -> Function:
 
 
 def _store_wait(op: ttng.TMAStoreWaitOp, bind: Program) -> Function:
-    count = op.pendings.value.data
+    count, whole, machine = op.pendings.value.data, op.read_only is None, bind.machine
 
     def wait() -> Coroutine:
         yield None
         for agent, stores in bind.group.stores.items():
             done = stores[: max(0, len(stores) - count)]
-            del stores[: len(done)]
             for one in done:
-                bind.machine.land(one.copy)
-                bind.machine.clocks.wait_for(agent, one.part)
+                if whole:
+                    machine.land(one.copy)
+                else:
+                    one.read()
+                    machine.has_read(one.copy)
+                machine.clocks.wait_for(agent, one.part)
+            while stores and stores[0] in done and not machine.is_under_way(stores[0].copy):
+                del stores[0]
         return ()
 
     return wait

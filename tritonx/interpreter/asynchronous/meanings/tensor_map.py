@@ -12,9 +12,8 @@ from typing import cast
 
 from xdsl.ir import Operation
 
-from tritonx.analysis.buffers import TENSOR_MAP_BYTES
 from tritonx.dialects import nvidia as ttng
-from tritonx.dialects.nvidia.copy import warp_of
+from tritonx.dialects.nvidia.copy import TENSOR_MAP_BYTES, warp_of
 from tritonx.dialects.tile import TensorDescType
 from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.interpreter.asynchronous.footprints import bytes_between

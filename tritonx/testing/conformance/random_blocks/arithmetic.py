@@ -3,7 +3,7 @@
 What an assembler does with arithmetic depends on what stands around it: which operands are shared, which numbers are
 known, what is wanted again much later, and what in the end nobody wants. Each variable is made of one or two others,
 of late ones or of any, and only a few are outputs. (All that ptxas was found to assemble wrong is of this kind:
-`backends/nvidia/assembler_faults.py`.)"""
+`backends/nvidia/assembler/assembler_faults.py`.)"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.unit.backends.on_host import OnHost
 from tritonx.backends.api import KernelImage, LoadedKernel, Options, Stage, Target
 from tritonx.backends.nvidia import NvidiaBackend
 from tritonx.backends.nvidia import driver as driver_module
-from tritonx.runtime import drivers
+from tritonx.runtime.devices import drivers
 from tritonx.runtime.driver import reset_active, set_active
 
 

@@ -14,7 +14,7 @@ from tests.unit.backends.nvidia.ptx.tensor_map import NBYTES
 from tests.unit.backends.nvidia.ptx.text import Program, parse
 from tests.unit.backends.nvidia.ptx.threads import Fault
 from tests.unit.backends.nvidia.simulated_cuda import ATTRIBUTES, SimulatedCuda
-from tritonx.backends.nvidia.launcher import LaunchConfig
+from tritonx.backends.nvidia.launch.launcher import LaunchConfig
 
 ALIGNMENT = 256
 INVALID_VALUE, LAUNCH_FAILED, NOT_SUPPORTED = 1, 719, 801

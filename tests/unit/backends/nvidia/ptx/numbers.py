@@ -46,9 +46,16 @@ def fma(a: Array, b: Array, c: Array, dtype: Any) -> Array:
 
 def _fma64(a: float, b: float, c: float) -> float:
     plain = float(a) * float(b) + float(c)
-    if not math.isfinite(plain) or plain == 0:
+    if not all(map(math.isfinite, (a, b, c))):
         return plain
-    return float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:
+        return plain  # with its sign
+    try:
+        rounded = float(exact)
+    except OverflowError:
+        rounded = math.inf
+    return math.copysign(rounded, 1 if exact > 0 else -1)
 
 
 def narrowed(x: Array, dtype: Any) -> Array:

@@ -1,7 +1,7 @@
 """What the instructions compute, as far as they are seen in straight programs of integers.
 
 NVIDIA describes none of this: names and operands are nvdisasm's, the meaning is what they are used for. That it is
-right is known by the programs that a GPU ran with the same results (docs/measurements.md)."""
+right is known by the programs that a GPU ran with the same results (docs/history/measurements.md)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.unit.backends.nvidia.sass.instructions import TABLE
 from tests.unit.backends.nvidia.sass.operands import WORD, Array, NotKnown, Threads
-from tritonx.backends.nvidia.disassemble import disassemble
+from tritonx.backends.nvidia.assembler.disassemble import disassemble
 
 NOTHING = {"NOP", "BAR", "WARPSYNC", "BSSY", "BSYNC", "BMOV", "DEPBAR"}
 """All threads execute each instruction together."""

@@ -1,0 +1,1 @@
+"""What compiled kernels are made of, beside Triton's (`benchmarks/structure.py`)."""

@@ -1,0 +1,37 @@
+"""How many blocks a multiprocessor has room for: what registers and shared memory cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Multiprocessor:
+    """``registers`` are those of a thread times the threads of a warp, for all warps; ``reserved`` is shared memory
+    that each block takes beside its own."""
+
+    registers: int
+    warps: int
+    blocks: int
+    shared: int
+    reserved: int
+    threads: int
+    """Of a warp."""
+
+
+MULTIPROCESSORS = {
+    "cuda:80": Multiprocessor(65536, 64, 32, 164 << 10, 1 << 10, 32),
+    "cuda:90": Multiprocessor(65536, 64, 32, 228 << 10, 1 << 10, 32),
+    "hip:gfx942": Multiprocessor(4 * 512 * 64, 32, 32, 64 << 10, 0, 64),
+}
+"""CUDA C++ Programming Guide 13.0, table of compute capabilities; CDNA 3 ISA, sections 3.6 and 3.7: four units with 512
+registers a lane and eight waves each."""
+
+
+def blocks(target: str, registers: float, shared: float, threads: float) -> int:
+    """Registers are given in eights."""
+    unit = MULTIPROCESSORS[target]
+    warps = -(-int(threads) // unit.threads)
+    taken = max(8, -(-int(registers) // 8) * 8) * unit.threads
+    by_shared = unit.shared // int(shared + unit.reserved) if shared + unit.reserved else unit.blocks
+    return min(unit.blocks, unit.warps // warps, min(unit.warps, unit.registers // taken) // warps, by_shared)

@@ -1,0 +1,196 @@
+"""Buffer loads and stores (CDNA and RDNA ISA, "vector memory buffer instructions"; LLVM's AMDGPU guide, "buffer
+resource").
+
+A lane whose offset is not below the buffer's size reads zero and writes nothing: that is how a mask is expressed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tritonx.analysis.access_width import Accesses, accesses
+from tritonx.analysis.axis_info import AxisFacts
+from tritonx.analysis.axis_value import AxisInfo
+from tritonx.backends.amd.emit.cache_modifiers import buffer_bits
+from tritonx.backends.amd.emit.machine import AmdMachine
+from tritonx.backends.amd.emit.memory import is_zero
+from tritonx.backends.amd.targets import Processor
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.machine import Access
+from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, load_split, part, say_if_narrow, store_split
+from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
+from tritonx.ir.dispatch import case
+from tritonx.layouts import LinearLayout, access_vectors
+
+_SIZE = (1 << 31) - 1
+_OUTSIDE = -(1 << 31)
+
+
+def flags(processor: Processor) -> int:
+    """Word 3 of the descriptor of a raw buffer of 32-bit data (CDNA 3 ISA, table 40; RDNA 3 ISA, table 52). RDNA needs
+    bit 24 set, and the choice (bits 28 and 29) that an offset is compared with the size in bytes."""
+    return 0x27000 if processor.wave == 64 else 0x31027000
+
+
+def cut(
+    f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, data: Attribute, *, may_split: bool
+) -> Cut:
+    """The vector accesses of a tile: registers that are neighbours in memory, aligned, under one value of the mask or,
+    with ``may_split``, of a mask that changes once.
+    """
+    elem = llvm_type(data)
+    size = bits(elem)
+    layout = f.layout(data)
+    found = width(f.module.axis_info, layout, op.ptr, op.offsets, op.mask, size, may_split=may_split)
+    vectors = access_vectors(layout, found.dim, found.width)
+    access = Access(elem, vectors.width, vectors.width * size // 8, op.cache.value.data)
+    return Cut(access, vectors.groups, vectors.repeats, found.split and vectors.width > 1)
+
+
+def width(
+    facts: AxisFacts,
+    layout: LinearLayout,
+    base: SSAValue,
+    offsets: SSAValue,
+    mask: SSAValue | None,
+    size: int,
+    *,
+    may_split: bool = False,
+) -> Accesses:
+    """Along which dim elements of ``size`` bits are neighbours in memory, aligned, under one value of the mask, and how
+    many."""
+    info = addresses_of(facts, base, offsets, size)
+    addresses = (base, offsets) if may_split else ()
+    return accesses(facts, layout, info.contiguity, info.divisibility, mask, size, addresses)
+
+
+def addresses_of(facts: AxisFacts, base: SSAValue, offsets: SSAValue, size: int) -> AxisInfo:
+    """What is known of the addresses of elements of ``size`` bits."""
+    info, start = facts.of(offsets), facts.of(base).divisibility[0]
+    return replace(info, divisibility=tuple(min(start, d * size // 8) for d in info.divisibility))
+
+
+class Buffer:
+    """The descriptor of an op's buffer and accesses to it; places are offsets in bytes (``split_vectors.Memory``)."""
+
+    def __init__(self, f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, elem: str) -> None:
+        self.f = f
+        symbol = f.module.declare(
+            "ptr addrspace(8)",
+            "@llvm.amdgcn.make.buffer.rsrc.p8.p1",
+            ["ptr addrspace(1)", "i16", "i64", "i32"],
+        )
+        pointer = f.scalar(op.ptr)
+        assert isinstance(f.machine, AmdMachine)
+        self.processor = f.machine.processor
+        word = flags(self.processor)
+        self.descriptor = f.inst(
+            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {_SIZE}, i32 {word})"
+        )
+        self.offsets = f.scalars(f.get(op.offsets))
+        self.scale = bits(elem) // 8
+
+    def place(self, register: int) -> str:
+        """Where the element of a register is."""
+        place = self.offsets[register]
+        return self.f.inst(f"mul nuw i32 {place}, {self.scale}") if self.scale > 1 else place
+
+    def behind(self, place: str, nbytes: int) -> str:
+        return self.f.inst(f"add nuw i32 {place}, {nbytes}")
+
+    def guarded(self, place: str, mask: str | None) -> str:
+        """The offset by which that place is accessed where the mask holds, and none elsewhere."""
+        return place if mask is None else self.f.inst(f"select i1 {mask}, i32 {place}, i32 {_OUTSIDE}")
+
+    def load(self, place: str, access: Access, mask: str | None, other: str | None) -> str:
+        f = self.f
+        type_, mangled, memory = _types(access)
+        name = f"@llvm.amdgcn.raw.ptr.buffer.load.{mangled}"
+        symbol = f.module.declare(type_, name, ["ptr addrspace(8)", "i32", "i32", "i32"])
+        offset = self.guarded(place, mask)
+        policy = buffer_bits(self.processor, access.cache, stores=False)
+        operands = f"ptr addrspace(8) {self.descriptor}, i32 {offset}, i32 0, i32 {policy}"
+        value = f.inst(f"call {type_} {symbol}({operands})")
+        if memory.startswith("ptr"):
+            value = f.inst(f"bitcast {type_} {value} to i64")
+            value = f.inst(f"inttoptr i64 {value} to {access.type}")
+        elif memory != type_:
+            value = f.inst(f"bitcast {type_} {value} to {memory}")
+        if access.elem == "i1":
+            value = f.inst(f"trunc {memory} {value} to {access.type}")
+        if mask is not None and other is not None and not is_zero(other):
+            value = f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {other}")
+        return value
+
+    def store(self, place: str, value: str, access: Access, mask: str | None) -> None:
+        f = self.f
+        type_, mangled, memory = _types(access)
+        name = f"@llvm.amdgcn.raw.ptr.buffer.store.{mangled}"
+        symbol = f.module.declare("void", name, [type_, "ptr addrspace(8)", "i32", "i32", "i32"])
+        if access.elem == "i1":
+            value = f.inst(f"zext {access.type} {value} to {memory}")
+        if memory != type_:
+            value = f.inst(f"bitcast {memory} {value} to {type_}")
+        policy = buffer_bits(self.processor, access.cache, stores=True)
+        operands = f"ptr addrspace(8) {self.descriptor}, i32 {self.guarded(place, mask)}, i32 0, i32 {policy}"
+        f.line(f"call void {symbol}({type_} {value}, {operands})")
+
+
+def _types(access: Access) -> tuple[str, str, str]:
+    """The type that the instruction has for an access, its name there, and the type of what lies in memory."""
+    nbytes = access.width * bits(access.elem) // 8
+    words = nbytes // 4
+    type_, mangled = (f"i{8 * nbytes}",) * 2 if nbytes <= 4 else (f"<{words} x i32>", f"v{words}i32")
+    return type_, mangled, access.type.replace("i1", "i8") if access.elem == "i1" else access.type
+
+
+def _say(f: FunctionEmitter, op: BufferLoadOp | BufferStoreOp, plan: Cut) -> None:
+    info = addresses_of(f.module.axis_info, op.ptr, op.offsets, bits(plan.access.elem))
+    say_if_narrow(op, f, plan, info, op.mask)
+
+
+def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
+    plan = cut(f, op, op.result.type, may_split=True)
+    _say(f, op, plan)
+    if not plan.split or op.mask is None:
+        f.result(op, loaded(f, op, plan))
+        return
+    buffer = Buffer(f, op, plan.access.elem)
+    places = [buffer.place(group[0]) for group in plan.groups]
+    other = None if op.other is None else f.get(op.other)
+    load_split(f, buffer, op.result, plan, places, f.scalars(f.get(op.mask)), other)
+
+
+def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, plan: Cut) -> Tile:
+    """The tile that an op loads, each vector under one mask."""
+    buffer = Buffer(f, op, plan.access.elem)
+    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    other = None if op.other is None else f.get(op.other)
+    parts: list[str] = []
+    for group in plan.groups:
+        mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
+        rest = None if other is None or mask is None else part(f, other, group)
+        parts.append(buffer.load(buffer.place(group[0]), plan.access, mask, rest))
+    return gather_parts(f, plan.access, parts, plan)
+
+
+def store(op: BufferStoreOp, f: FunctionEmitter) -> None:
+    """Of threads that hold copies of an element one stores it; the others' offsets are out of range."""
+    plan = cut(f, op, op.value.type, may_split=True)
+    _say(f, op, plan)
+    buffer = Buffer(f, op, plan.access.elem)
+    value = f.get(op.value)
+    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    guard = Guard(f, f.threads.indices(f.layout(op.value.type)).owner)
+    if plan.split and masks is not None:
+        places = [buffer.place(group[0]) for group in plan.groups]
+        return store_split(f, buffer, plan, places, masks, guard, value)
+    for group in plan.groups:
+        mask = guard(None if masks is None else masks[group[0]])
+        buffer.store(buffer.place(group[0]), part(f, value, group), plan.access, mask)
+
+
+TABLE: dict[type[Operation], Emit] = {**case(BufferLoadOp, load), **case(BufferStoreOp, store)}

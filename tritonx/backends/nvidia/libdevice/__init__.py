@@ -1,0 +1,1 @@
+"""NVIDIA's mathematical library, and what stands in for it."""

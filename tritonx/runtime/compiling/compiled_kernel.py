@@ -1,0 +1,425 @@
+"""The result of a compile: its stages, its metadata, and once it is launched its handles on each device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
+
+from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
+from tritonx.runtime import knobs
+from tritonx.runtime.compiling.kernel_metadata import make_metadata
+from tritonx.runtime.devices.drivers import driver_of, find_backend
+from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
+from tritonx.runtime.launch.dataclass_arguments import parts_of
+from tritonx.runtime.launch.launch_hooks import LazyDict, launch_data
+from tritonx.runtime.launch.specialize import specializer, watching
+
+if TYPE_CHECKING:
+    from tritonx.runtime.compiling.sources import Source
+
+RawLaunch = Callable[..., None]
+"""(grid x, y, z, stream, *run-time arguments with arrays as addresses)."""
+
+TEXT_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "asm"})
+
+
+@runtime_checkable
+class AsksForOtherCode(Protocol):
+    """A loaded kernel that asks for the code of ``otherwise`` itself, where it meets what its own is not for."""
+
+    otherwise: Callable[[], LoadedKernel | None]
+
+
+class StoredFile:
+    """A stage that is still on disk."""
+
+    __slots__ = ("binary", "path")
+
+    def __init__(self, path: str, binary: bool) -> None:
+        self.path = path
+        self.binary = binary
+
+    def read(self) -> str | bytes:
+        with open(self.path, "rb") as file:
+            content = file.read()
+        return content if self.binary else content.decode()
+
+
+class AsmDict(dict[str, Any]):
+    """stage name → text or bytes; a stage is read from disk, or disassembled, when asked for.
+
+    >>> compiled = double.warmup(np.zeros(8, np.float32), BLOCK=8, grid=(1,))
+    >>> "tt.func public @double" in compiled.asm["ttir"], type(compiled.asm["obj"])
+    (True, <class 'bytes'>)
+    """
+
+    disassemble: Callable[[str], Any] | None = None
+    renew: Callable[[], None] | None = None
+    """Makes all stages again, for files that have gone or are no text."""
+
+    def __missing__(self, key: str) -> Any:
+        if self.disassemble is not None:
+            value = self.disassemble(key)
+            if value is not None:
+                self[key] = value
+                return value
+        raise KeyError(key)
+
+    def __getitem__(self, key: str) -> Any:
+        value = super().__getitem__(key)
+        if isinstance(value, StoredFile):
+            try:
+                value = self[key] = value.read()
+            except (OSError, UnicodeDecodeError):
+                if self.renew is None:
+                    raise
+                self.renew()
+                return self[key]
+        return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default  # dict.get would not read the file
+
+    def values(self) -> Iterable[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
+        return [self[key] for key in self]
+
+    def items(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
+        return [(key, self[key]) for key in self]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The stages; another process disassembles nothing."""
+        return AsmDict, (dict(self.items()),)
+
+
+class CompiledKernel:
+    """A compiled kernel.
+
+    ``asm``: stage → text or bytes; ``metadata``: a named tuple; ``n_regs``, ``n_spills`` (per thread), ``function`` and
+    ``module`` exist once it is loaded, which the first launch or reading one of them does.
+
+    >>> compiled = double.warmup(np.zeros(8), BLOCK=8, grid=(1,), num_warps=1)
+    >>> compiled.name, compiled.metadata.num_warps, "tt.func" in compiled.asm["ttir"]
+    ('double', 1, True)
+    """
+
+    compile_source: ClassVar[Callable[[object, Target, Mapping[str, object]], CompiledKernel] | None] = None
+    """Who compiles, which `runtime.compiling.compiler` says here: PyTorch pickles what is a kernel's own."""
+
+    def __init__(
+        self,
+        src: Source,
+        stated: Mapping[str, Any],
+        asm: AsmDict,
+        parameters: tuple[Parameter, ...],
+        hash: str,
+        binary_stage: str,
+        metadata_group: Mapping[str, str] | None = None,
+    ) -> None:
+        self.src = src
+        self.hash = hash
+        self.name: str = stated["name"]
+        self.metadata: Any = make_metadata(stated)
+        self.packed_metadata = (stated.get("num_warps", 1), stated.get("num_ctas", 1), stated.get("shared", 0))
+        self.asm = asm
+        self.metadata_group = dict(metadata_group or {})
+        self.parameters = parameters
+        self.binary_stage = binary_stage
+        self._loaded: dict[int, tuple[LoadedKernel, RawLaunch]] = {}
+        self.takes_spans = False
+        """Whether its launcher gets spans for pointers, which is known once it is loaded."""
+        self._raw: Any = None
+        self._compile_again: Callable[[], CompiledKernel] | None = None
+        self._other: CompiledKernel | None = None
+        self._unchecked: CompiledKernel | None = None
+
+    def replaceable(self, compile_again: Callable[[], CompiledKernel]) -> None:
+        """Say how to make this kernel, which came from the cache, if the cache's files turn out to be of no use."""
+        self._compile_again, self.asm.renew = compile_again, self._renew
+
+    def _renew(self) -> None:
+        assert self._compile_again is not None
+        made = self._compile_again()
+        self._compile_again = None
+        self.name, self.metadata, self.packed_metadata = made.name, made.metadata, made.packed_metadata
+        self.asm, self.parameters, self.metadata_group = made.asm, made.parameters, made.metadata_group
+
+    @property
+    def target(self) -> Target:
+        return self.metadata.target
+
+    @property
+    def kernel(self) -> bytes:
+        """The device code."""
+        binary = self.asm[self.binary_stage]
+        return binary if isinstance(binary, bytes) else binary.encode()
+
+    @property
+    def checks_bounds(self) -> bool:
+        """Whether the code checks its accesses: it then takes one argument more than the source, the table of what it
+        may access (``tritonx.ir.access_table``)."""
+        return hasattr(self.metadata, "access_ranges")
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """Positions of the parameters that the code may store through: a launch refuses arrays there that say they are
+        read-only."""
+        return getattr(self.metadata, "written", ())
+
+    def image(self) -> KernelImage:
+        hidden = (Parameter("access_table", "*i64"),) if self.checks_bounds else ()
+        return KernelImage(self.name, self.kernel, self.parameters + hidden, self.metadata._asdict(), self.target)
+
+    # Handles -------------------------------------------------------------------------------------------------------
+
+    def current_device(self) -> int:
+        return self._driver.current_device()
+
+    @property
+    def _driver(self) -> Driver:
+        return driver_of(find_backend(self.target.backend))
+
+    def load(self, device: int | None = None) -> tuple[LoadedKernel, RawLaunch]:
+        """The kernel in the device's memory and its launcher. Raises OutOfResources, NoDevice."""
+        own = self._driver
+        index = own.current_device() if device is None else device
+        found = self._loaded.get(index)
+        if found is None:
+            hooks = knobs.runtime
+            describe = {"name": self.name, "hash": self.hash, "device": index}
+            if hooks.kernel_load_start_hook:
+                hooks.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
+            image, loaded = self._loaded_image(own, index)
+            self.takes_spans = own.takes_spans
+            found = self._loaded[index] = (loaded, self._complete(loaded, own.make_launcher(image, loaded), index))
+            if hooks.kernel_load_end_hook:
+                hooks.kernel_load_end_hook(loaded, loaded.function, self.name, self.metadata_group, describe["hash"])
+        return found
+
+    def _complete(self, loaded: LoadedKernel, launch: RawLaunch, device: int) -> RawLaunch:
+        """The launcher, which leaves what this code is not for to code that is compiled when it is first needed. A
+        loaded kernel that has a place for it (``otherwise``) asks for that code itself."""
+        options: Mapping[str, object] | None = getattr(self.metadata, "otherwise", None)
+        if not options:
+            return launch
+        if isinstance(loaded, AsksForOtherCode):
+
+            def other_code() -> LoadedKernel | None:
+                found = self._otherwise(options)
+                return None if found is None else found.load(device)[0]
+
+            loaded.otherwise = other_code
+            return launch
+
+        def either(*args: object) -> None:
+            try:
+                launch(*args)
+            except IrregularArgument:
+                other = self._otherwise(options)
+                if other is None:
+                    raise
+                other.load(device)[1](*args)
+
+        return either
+
+    def _otherwise(self, options: Mapping[str, object]) -> CompiledKernel | None:
+        """The same source compiled with other options; None of text, of which there is no other code."""
+        if self._other is None and CompiledKernel.compile_source is not None:
+            self._other = CompiledKernel.compile_source(self.src, self.target, {**self._own_options(), **options})
+        is_other = self._other is not None and not getattr(self._other.metadata, "otherwise", None)
+        return self._other if is_other else None
+
+    def unchecked(self) -> CompiledKernel:
+        """The same source compiled without checks of its accesses."""
+        if self._unchecked is None:
+            assert CompiledKernel.compile_source is not None, "who made this kernel said how"
+            options = {**self._own_options(), "check_bounds": False}
+            self._unchecked = CompiledKernel.compile_source(self.src, self.target, options)
+        return self._unchecked
+
+    def _own_options(self) -> dict[str, object]:
+        """The backend's options that this kernel was compiled with."""
+        known = {field.name for field in fields(find_backend(self.target.backend).options_type)}
+        return {name: value for name, value in self.metadata._asdict().items() if name in known}
+
+    def _loaded_image(self, own: Driver, device: int) -> tuple[KernelImage, LoadedKernel]:
+        try:
+            image = self.image()
+            return image, own.load(image, device)
+        except (OutOfResources, NoDevice, MemoryError):
+            raise
+        except Exception:
+            if self._compile_again is None:
+                raise
+            self._renew()
+        image = self.image()
+        return image, own.load(image, device)
+
+    def _init_handles(self) -> None:
+        self.load()
+
+    def _handle(self) -> LoadedKernel:
+        return next(iter(self._loaded.values()))[0] if self._loaded else self.load()[0]
+
+    @property
+    def n_regs(self) -> int:
+        return self._handle().n_regs
+
+    @property
+    def n_spills(self) -> int:
+        return self._handle().n_spills
+
+    @property
+    def n_max_threads(self) -> int:
+        return self._handle().n_max_threads
+
+    @property
+    def function(self) -> Any:
+        return self._handle().function
+
+    @property
+    def module(self) -> Any:
+        return self._handle()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the handles of this process."""
+        state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
+        return {**state, "_loaded": {}, "_raw": None, "_compile_again": None, "_other": None, "_unchecked": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        metadata, asm = make_metadata(state["metadata"]), AsmDict(state["asm"])
+        self.__dict__.update({**state, "metadata": metadata, "asm": asm})
+
+    # Launching -----------------------------------------------------------------------------------------------------
+
+    def launch_metadata(self, grid: tuple[int, int, int], stream: int, *args: Any) -> LazyDict | None:
+        """What launch hooks receive; None while there are none."""
+        if not knobs.runtime.launch_enter_hook:
+            return None
+        fn: Any = self.src.fn
+        named = dict(zip(fn.arg_names, args, strict=False)) if fn is not None else {}
+        basics = {"name": self.name, "function": self.function, "stream": stream}
+        return launch_data(fn, basics, grid, self.metadata, named)
+
+    @property
+    def run(self) -> RawLauncher:
+        """The launch that generated code calls with everything prepared."""
+        if self._raw is None:
+            self._raw = RawLauncher(self)
+        return self._raw
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        """Launch over ``grid`` with all parameters by position, or with the run-time ones only."""
+        x, y, z = (*grid, 1, 1, 1)[:3] if hasattr(grid, "__len__") else (grid, 1, 1)
+        extents: tuple[int, int, int] = (int(x), int(y), int(z))
+
+        def runner(*args: object, stream: int | None = None) -> None:
+            hooks = knobs.runtime
+            own = self._driver
+            used = own.current_stream(own.current_device()) if stream is None else stream
+            data = self.launch_metadata(extents, used, *args)
+            self.run(
+                *extents, used, None, self.packed_metadata, data, hooks.launch_enter_hook, hooks.launch_exit_hook, *args
+            )
+
+        return runner
+
+    def __repr__(self) -> str:
+        return f"CompiledKernel({self.name} for {self.target}, {self.hash[:12]})"
+
+
+class RawLauncher:
+    """``run(grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter, exit, *args)``."""
+
+    def __init__(self, kernel: CompiledKernel) -> None:
+        self._kernel = kernel
+        self._paths = _run_time_paths(kernel)
+        self._specialize = specializer(specialize=False)
+        self._watch = watching(self._specialize)
+
+    def _flat(self, args: tuple[object, ...], written: Sequence[int]) -> list[Any]:
+        """The run-time arguments, one by one."""
+        flat: list[Any] = []
+        expected = len(self._kernel.parameters)
+        if (paths := self._paths.get(len(args))) is not None:
+            for path in paths:
+                value: Any = args[path[0]]
+                for index in path[1:]:
+                    value = parts_of(value)[index][1]
+                flat.append(value)
+        elif len(args) == expected:
+            flat.extend(args)
+        else:
+            total = f" or {max(self._paths)} with the compile-time ones" if self._paths else ""
+            raise TypeError(f"{self._kernel.name} takes {expected} run-time arguments{total}, got {len(args)}")
+        for position in written:
+            if type(flat[position]) is not int and self._watch(flat[position])[0].read_only:
+                raise ReadOnlyArgument(self._kernel.name, self._kernel.parameters[position].name)
+        return flat
+
+    def _passed(self, position: int, value: object) -> Any:
+        """What the device's code gets for the run-time argument ``value``."""
+        try:
+            if self._kernel.takes_spans:
+                from tritonx.runtime.launch.spans import is_pointer, spanned
+
+                if is_pointer(self._kernel.parameters[position]):
+                    return spanned(value)
+            return self._specialize(value)[1]
+        except UnsupportedArgument as error:
+            name = self._kernel.parameters[position].name
+            raise type(error)(f"argument {name!r} of {self._kernel.name}(): {error}") from None
+
+    def __call__(
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: int,
+        function: Any,
+        packed_metadata: Any,
+        launch_metadata: Any,
+        enter_hook: Any,
+        exit_hook: Any,
+        *args: Any,
+    ) -> None:
+        _, launch = self._kernel.load()
+        if enter_hook:
+            enter_hook(launch_metadata)
+        if x * y * z > 0:
+            flat = self._flat(args, self._kernel.written)
+            values = [value if type(value) is int else self._passed(i, value) for i, value in enumerate(flat)]
+            if self._kernel.checks_bounds:
+                from tritonx.runtime.launch.checked_launch import CheckedLaunch, named_arrays, run_checked
+
+                device = self._kernel.current_device()
+                arrays = named_arrays(self._kernel.parameters, flat)
+                run_checked(CheckedLaunch(self._kernel, launch, device, (x, y, z), stream), values, arrays)
+            else:
+                launch(x, y, z, stream, *values)
+        if exit_hook:
+            exit_hook(launch_metadata)
+
+
+def _run_time_paths(kernel: CompiledKernel) -> dict[int, list[tuple[int, ...]]]:
+    """Number of arguments → paths of those that exist at run time: of all parameters, or, as launchers had them before
+    Triton 3.3, of those that are not declared `constexpr`. Empty for a kernel from IR."""
+    signature: dict[str, Any] | None = getattr(kernel.src, "signature", None)
+    fn = kernel.src.fn
+    if fn is None or signature is None:
+        return {}
+    declared = {parameter.name for parameter in getattr(fn, "params", ()) if parameter.is_constexpr}
+    given = [(name, type_) for name, type_ in signature.items() if name not in declared]
+    return {len(types): _paths(tuple(type_ for _, type_ in types)) for types in (given, list(signature.items()))}
+
+
+def _paths(types: tuple[Any, ...], around: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    """Of what is no constant in tuples of types, of tuples, and so on."""
+    found: list[tuple[int, ...]] = []
+    for i, type_ in enumerate(types):
+        path = (*around, i)
+        if isinstance(type_, tuple):
+            found += _paths(cast("tuple[Any, ...]", type_), path)
+        elif type_ != "constexpr":
+            found.append(path)
+    return found

@@ -1,0 +1,436 @@
+"""``compile``: from a source to a compiled kernel, through the cache on disk.
+
+A hit reads two files and imports neither xDSL nor LLVM. A miss asks the front end for the module, runs the backend's
+stages in order and stores each stage's result.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import cache
+from typing import Any, cast
+
+import tritonx.backends.registry as registry
+from tritonx.backends.api import Backend, Compilation, Options, Parameter, PassStage, Stage, Target
+from tritonx.runtime import driver, knobs
+from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
+from tritonx.runtime.compiling.compile_job import CompileJob, Made, begun, job_of, kept, run_stages
+from tritonx.runtime.compiling.compiled_kernel import AsmDict, CompiledKernel, StoredFile
+from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
+from tritonx.runtime.compiling.keys import compile_key, compiler_key
+from tritonx.runtime.compiling.same_code import SameCode, same_code, stages_behind_text
+from tritonx.runtime.compiling.sources import (
+    ASTSource,
+    IRSource,
+    Source,
+    SourceError,
+    files_of,
+    placed,
+    printed,
+    source_of,
+)
+from tritonx.runtime.compiling.targets import target_named
+from tritonx.runtime.devices.drivers import find_backend
+from tritonx.runtime.errors import BackendContractError
+from tritonx.runtime.launch.descriptor_parameters import FlatParameters, is_descriptor
+from tritonx.runtime.launch.launch_hooks import LazyDict
+from tritonx.runtime.settings.knob_types import CompileTimes
+
+__all__ = [
+    "ASTSource",
+    "AsmDict",
+    "CompiledKernel",
+    "GPUTarget",
+    "IRSource",
+    "LazyDict",
+    "SourceError",
+    "compile",
+    "make_metadata",
+    "triton_key",
+]
+
+GPUTarget = Target
+triton_key = compiler_key
+FILE_NAME_LIMIT = 150
+
+
+def _times(front_end: float, stages: Mapping[str, float], store: float) -> CompileTimes:
+    """What the listener hears, from seconds."""
+    whole = [(name, round(seconds * 1e6)) for name, seconds in stages.items()]
+    return CompileTimes(round(front_end * 1e6), whole, round(store * 1e6))
+
+
+def _resolve_target(target: Target | str | None) -> Target:
+    if target is None:
+        return driver.get_active().get_current_target()
+    if isinstance(target, str):
+        return registry.parse_target(target)[1]
+    return target
+
+
+def _resolve_options(backend: Backend, target: Target, given: Any, source: Source) -> Options:
+    if isinstance(given, Options):
+        if not isinstance(given, backend.options_type):
+            raise TypeError(f"{target} takes {backend.options_type.__name__}, not {type(given).__name__}")
+        return given
+    options: Mapping[str, Any] = given or {}
+    return registry.parse_options(backend, target, {**source.parse_options(), **options})
+
+
+def compile(
+    src: object, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
+) -> CompiledKernel:
+    """Compile an ASTSource, an IRSource or the file of a path for ``target`` (the active device's).
+
+    Touches no device when ``target`` is given. Raises the front end's CompilationError, PassFailure, KeyError for an
+    option that the backend does not know, NoBackend, SourceError.
+
+    >>> source = tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
+    >>> sorted(tritonx.compile(source, target="cuda:90").asm)[-2:]
+    ['ttgir', 'ttir']
+    """
+    begun = begin(src, target, options)
+    return begun if isinstance(begun, CompiledKernel) else begun.here()
+
+
+CompiledKernel.compile_source = compile
+
+
+def _tells(name: str) -> bool:
+    """Whether somebody asks for what only a compile prints of the kernel."""
+    if not any(map(knobs.getenv, ("TRITON_EXPLAIN", "MLIR_ENABLE_DIAGNOSTICS", "MLIR_ENABLE_DUMP"))):
+        return False
+    from tritonx.ir.explain import is_anything_asked
+    from tritonx.ir.pipeline import is_dumped
+
+    return is_anything_asked() or is_dumped(name)
+
+
+def begin(
+    src: object, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
+) -> CompiledKernel | Compile:
+    """As ``compile``, but what the cache does not have is only begun: who asks decides where it is done."""
+    start = time.perf_counter()
+    source = source_of(src)
+    wanted = _resolve_target(target)
+    backend = find_backend(wanted.backend)
+    if not isinstance(options, Options):
+        wanted = target_named(backend, wanted, options or {})
+    resolved = _resolve_options(backend, wanted, options, source)
+    file_name = source.name.removeprefix("@")[:FILE_NAME_LIMIT]
+    settings = knobs.compilation
+    missing = Compile(source, backend, wanted, resolved, source.hash(), file_name)
+    if settings.always_compile or settings.override or resolved.ir_override or _tells(file_name):
+        missing.shares = False
+        return missing
+    found = missing.kept()
+    if found is not None and found.metadata.source_files not in ((), files_of(source)):
+        # The code names the files of a copy of this source: this one has an entry of its own.
+        missing = Compile(source, backend, wanted, resolved, placed(source), file_name)
+        found = missing.kept()
+    if found is None:
+        return missing
+    missing.taken(found)
+    if settings.listener is not None:
+        settings.listener(
+            src=source,
+            metadata=found.metadata._asdict(),
+            metadata_group=found.metadata_group,
+            times=_times(time.perf_counter() - start, {}, 0),
+            cache_hit=True,
+        )
+    return found
+
+
+@contextmanager
+def _without_collection() -> Generator[None]:
+    """Python's collector of cycles rests: a compile makes many objects and little garbage (7 % of a first compile).
+
+    The first compile of a process imports the compiler. What there is behind it grows old without being visited, since
+    modules and classes stay; the collection that would otherwise follow takes another 5 %.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            _grow_old()
+            gc.enable()
+
+
+@cache
+def _grow_old() -> None:
+    """Moves all objects to the collector's oldest generation, once in a process; what others froze stays frozen."""
+    if sys.implementation.name == "cpython" and gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
+
+
+def _tuples(value: Any) -> Any:
+    """What JSON made lists, as tuples again."""
+    if isinstance(value, list):
+        return tuple(_tuples(v) for v in value)  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
+    if isinstance(value, dict):
+        return {k: _tuples(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
+    return value
+
+
+def _fields_of(text: str | bytes) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
+    stored = json.loads(text)
+    parameters = tuple(Parameter(*p) for p in stored.pop("parameters"))
+    target = Target(**stored.pop("target"))
+    return {**_tuples(stored), "target": target}, parameters
+
+
+def _check(fields: Mapping[str, object], key: str) -> None:
+    """Raises ``ValueError`` unless these are the metadata of the entry ``key``, of this version of the compiler."""
+    if fields["hash"] != key or fields["triton_version"] != compiler_key()[:16]:
+        raise ValueError("the metadata of another entry")
+    for names, kind in ((("name",), str), (_NUMBERS, int), (_NAMES, tuple)):
+        for name in names:
+            if not isinstance(fields[name], kind):
+                raise ValueError(f"{name} is {fields[name]!r}")
+
+
+_NUMBERS = ("num_warps", "num_ctas", "shared", "warp_size", "global_scratch_size", "global_scratch_align")
+"""What every kernel's metadata say and launching reads."""
+
+_NAMES = ("stages", "binary_stages", "source_files")
+
+
+def _from_cache(
+    manager: CacheManager, file_name: str, source: Source, key: str, backend: Backend
+) -> CompiledKernel | None:
+    metadata_name = f"{file_name}.json"
+    group = manager.get_group(metadata_name)
+    if not group or metadata_name not in group:
+        return None
+    try:
+        with open(group[metadata_name], "rb") as file:
+            fields, parameters = _fields_of(file.read())
+        stages: tuple[str, ...] = fields["stages"]
+        binary = set(fields["binary_stages"])
+        asm = AsmDict(
+            {s: StoredFile(group[f"{file_name}.{s}"], s in binary) for s in stages if f"{file_name}.{s}" in group}
+        )
+        _check(fields, key)
+        found = _kernel(source, backend, fields, asm, parameters, key, group)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):  # a foreign file under our key
+        return None
+    return found if backend.binary_stage in asm else None
+
+
+def _kernel(
+    source: Source,
+    backend: Backend,
+    fields: Mapping[str, object],
+    asm: AsmDict,
+    parameters: tuple[Parameter, ...],
+    key: str,
+    group: Mapping[str, str],
+) -> CompiledKernel:
+    kernel = CompiledKernel(source, fields, asm, parameters, key, backend.binary_stage, group)
+
+    def disassemble(stage: str) -> Any:
+        if stage == "source":
+            return printed(source.make_module(kernel.target, backend.parse_options(kernel.target, {})))
+        return backend.disassemble(stage, kernel.image())
+
+    asm.disassemble = disassemble
+    return kernel
+
+
+class Compile:
+    """One compile that the cache did not have."""
+
+    def __init__(
+        self,
+        source: Source,
+        backend: Backend,
+        target: Target,
+        options: Options,
+        digest: str,
+        file_name: str,
+    ) -> None:
+        """``digest`` is of the source, with or without where it stands."""
+        self.source = source
+        self.backend = backend
+        self.target = target
+        self.options = options
+        self.digest = digest
+        self.key = compile_key(digest, backend, target, options)
+        self.manager = get_cache_manager(self.key)
+        self.file_name = file_name
+        self.front_end = 0.0
+        """Seconds."""
+        self.shares = True
+        """Whether code that another compile made of the same text will do."""
+
+    def kept(self) -> CompiledKernel | None:
+        """What the cache has of it."""
+        return _from_cache(self.manager, self.file_name, self.source, self.key, self.backend)
+
+    def here(self) -> CompiledKernel:
+        """In this process, with Python's collector at rest."""
+        with _without_collection():
+            return self.run()
+
+    def run(self) -> CompiledKernel:
+        if knobs.compilation.isolate:
+            from tritonx.runtime.isolation.pool import pool
+
+            pool().prepare()  # it comes up while the front end works
+        module: Any = self._module()
+        compilation = begun(module, self.source.name.removeprefix("@"), self.target, self.options)
+
+        def replaced(stage: Stage, value: Any) -> Any:
+            return self._replaced(stage, value, compilation)
+
+        made = Made(metadata=compilation.metadata)
+        stages = self._remaining_stages(module)
+        behind = stages_behind_text(stages)
+        same: SameCode | None = None
+        results = run_stages(module, stages, compilation, self.backend, replaced)
+        for stage, value in kept(made, results, time.perf_counter()):
+            if behind and stage is stages[-len(behind) - 1]:
+                same = same_code(self.file_name, stage, value, compilation, self.backend, behind)
+                if same is not None and self.shares and same.find(made):
+                    return self.taken(self.finish(made))
+        kernel = self.finish(made)
+        if same is not None:
+            same.keep(made, self.key)
+        return kernel
+
+    def taken(self, found: CompiledKernel) -> CompiledKernel:
+        """``found``, whose code comes from the cache; should that be of no use, all stages make it."""
+        self.shares = False
+        found.replaceable(self.run)
+        return found
+
+    def job(self) -> CompileJob | None:
+        """What a worker can do of it, with the front end's work done here; None where the user puts stages of their own
+        in, or the module is read from a file. Raises the front end's errors."""
+        if isinstance(self.source, IRSource) or knobs.compilation.override or self.options.ir_override:
+            return None
+        with _without_collection():
+            return job_of(self.source.name, self._module(), self.target, self.options, self.digest, self.key)
+
+    def _module(self) -> Any:
+        """What the front end makes; how long it took is for the listener."""
+        start = time.perf_counter()
+        module = self.source.make_module(self.target, self.options)
+        self.front_end = time.perf_counter() - start
+        return module
+
+    def finish(self, made: Made) -> CompiledKernel:
+        """The kernel of what the stages made, here or in a worker; stored."""
+        self._require_binary(made)
+        start = time.perf_counter()
+        fields, parameters, group = self._store(made)
+        self.backend.prepare_launch()
+        if knobs.compilation.listener is not None:
+            knobs.compilation.listener(
+                src=self.source,
+                metadata=fields,
+                metadata_group=group,
+                times=_times(self.front_end, made.seconds, time.perf_counter() - start),
+                cache_hit=False,
+            )
+        return _kernel(self.source, self.backend, fields, AsmDict(made.asm), parameters, self.key, group)
+
+    def _remaining_stages(self, module: Any) -> tuple[Stage, ...]:
+        """All stages; for a file those from its own level on, of which it needs what it says itself."""
+        stages = self.backend.stages(self.target, self.options)
+        if not isinstance(self.source, IRSource):
+            return stages
+        names = [s.name for s in stages]
+        own = stages[names.index(self.source.ext)] if self.source.ext in names else None
+        if not isinstance(own, PassStage):
+            known = ", ".join(f".{s.name}" for s in stages if isinstance(s, PassStage))
+            raise SourceError(
+                f"{self.source.path}: {self.backend.name} cannot start from .{self.source.ext}; it starts from {known}"
+            )
+        return (own.remaining(module), *stages[names.index(self.source.ext) + 1 :])
+
+    def _replaced(self, stage: Stage, value: object, compilation: Compilation) -> Any:
+        """The stage's result, or what the user put in its place."""
+        path: str | None = None
+        if knobs.compilation.override:
+            path = get_override_manager(self.source.hash()).get_file(f"{self.file_name}.{stage.name}")
+        if self.options.ir_override and self.options.ir_override.endswith(f".{stage.name}"):
+            path = self.options.ir_override
+        if path is None:
+            return value
+        print(f"\nOverriding kernel with file {path}")
+        compilation.origin = None
+        compilation.metadata["replaced"] = stage.name
+        with open(path, "rb") as file:
+            content = file.read()
+        if isinstance(stage, PassStage):
+            from tritonx.ir.text import parse_module
+
+            return parse_module(content.decode(), path)
+        return content if isinstance(value, bytes) else content.decode()
+
+    def _require_binary(self, made: Made) -> None:
+        if self.backend.binary_stage not in made.asm:
+            raise BackendContractError(
+                f"backend {self.backend.name!r} says that its last stage is {self.backend.binary_stage!r}, "
+                f"but its stages are {', '.join(made.asm) or 'none'}"
+            )
+
+    def _names_files(self, made: Made) -> bool:
+        """Whether the code says in which files its source stands, as messages of assertions do. The first stage still
+        has those as ops."""
+        first = next(iter(made.asm.values()))
+        return self.options.names_files or (isinstance(first, str) and "tt.assert" in first)
+
+    def _written(self, made: Made) -> tuple[int, ...]:
+        """The parameters of the source that the kernel may store through. The front end passes a descriptor's extents
+        and strides behind it."""
+        arguments = cast("Sequence[int]", made.metadata["written"])
+        parameters = self.source.parameters()
+        return FlatParameters(parameters, tuple(is_descriptor(p) or None for p in parameters)).owners(arguments)
+
+    def _metadata(self, made: Made) -> dict[str, Any]:
+        return {
+            **common_fields(self.options, self.target),
+            "triton_version": compiler_key()[:16],
+            **made.metadata,
+            "written": self._written(made),
+            "hash": self.key,
+            "source_files": files_of(self.source) if self._names_files(made) else (),
+            "target": asdict(self.target),
+            "stages": list(made.asm),
+            "binary_stages": made.binary,
+        }
+
+    def _store(self, made: Made) -> tuple[dict[str, Any], tuple[Parameter, ...], dict[str, str]]:
+        metadata = self._metadata(made)
+        metadata["parameters"] = [[p.name, p.type] for p in self.source.parameters()]
+        try:
+            text = json.dumps(metadata)
+        except TypeError as error:
+            raise BackendContractError(
+                f"backend {self.backend.name!r} put something into the metadata that JSON cannot hold: {error}"
+            ) from error
+        fields, parameters = _fields_of(text)
+        group: dict[str, str] = {}
+        only_binary = knobs.compilation.store_binary_only
+        for stage, content in made.asm.items():
+            name = f"{self.file_name}.{stage}"
+            if not only_binary or stage == self.backend.binary_stage:
+                group[name] = self.manager.put(content, name, binary=isinstance(content, bytes))
+            if knobs.compilation.dump_ir:
+                get_dump_manager(self.source.hash()).put(content, name, binary=isinstance(content, bytes))
+        metadata_name = f"{self.file_name}.json"
+        group[metadata_name] = self.manager.put(text, metadata_name, binary=False)
+        self.manager.put_group(metadata_name, group)
+        return fields, parameters, group

@@ -1,0 +1,1 @@
+"""How settings read their environment variables, and what their texts mean."""
