@@ -15,6 +15,7 @@ import os
 import resource
 import secrets
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,26 @@ os.environ.setdefault("TRITONX_VERIFY", "1")
 def no_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that write a module again: the time in a ``.pyc`` is in seconds, and another text may be as long."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+
+def assigned_knobs() -> dict[str, dict[str, Any]]:
+    """What programs have assigned, by group; nothing while no test has imported the knobs."""
+    knobs = sys.modules.get("tritonx.runtime.knobs")
+    groups = {} if knobs is None else {n: g for n, g in vars(knobs).items() if isinstance(g, knobs.Group)}
+    return {name: dict(group.assigned) for name, group in groups.items()}
+
+
+@pytest.fixture(autouse=True)
+def _no_knob_stays_assigned() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """A knob that a test leaves assigned would be found in another test, on the worker that runs both."""
+    before = assigned_knobs()
+    yield
+    after = assigned_knobs()
+    left = {name: held for name, held in after.items() if held != before.get(name, {})}
+    for name in left:
+        group = getattr(sys.modules["tritonx.runtime.knobs"], name)
+        group.assigned = dict(before.get(name, {}))
+    assert not left, f"knobs stay assigned: {left}, before: {before}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

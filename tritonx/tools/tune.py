@@ -105,7 +105,8 @@ def _run(given: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command ``tritonx tune``; its exit status."""
-    return command.run("tritonx tune", lambda: _run(argument_parser().parse_args(arguments)))
+    with knobs.autotuning.scope():
+        return command.run("tritonx tune", lambda: _run(argument_parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

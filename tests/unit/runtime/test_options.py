@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -111,10 +112,17 @@ def test_a_backend_that_declares_nothing_has_no_8_bit_floats() -> None:
     assert (Options().supported_fp8_dtypes, Options().allowed_dot_input_precisions) == ((), ("ieee",))
 
 
+@pytest.fixture
+def own_knobs() -> Iterator[None]:
+    with tritonx.knobs.runtime.scope():
+        yield
+
+
 @pytest.mark.parametrize("by_knob", [False, True])
-def test_an_architecture_in_place_of_the_device_s(by_knob: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("own_knobs")
+def test_an_architecture_in_place_of_the_device_s(by_knob: bool) -> None:
     if by_knob:
-        monkeypatch.setattr(tritonx.knobs.runtime, "override_arch", "sm80")
+        tritonx.knobs.runtime.override_arch = "sm80"
     given = {} if by_knob else {"arch": "sm80"}
     source = ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
     kernel = compile(source, "cuda:90", given)

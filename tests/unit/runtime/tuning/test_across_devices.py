@@ -158,8 +158,9 @@ def test_processes_of_a_cluster_measure_and_compile(
     compiling, submitted = cluster.get_executor(), list[Callable[..., object]]()
     submit = compiling.submit
     monkeypatch.setattr(compiling, "submit", lambda fn, *args: submitted.append(fn) or submit(fn, *args))
-    monkeypatch.setattr(knobs.autotuning, "executor", compiling)
-    report = tune(Case(file, "doubled", 1), [cluster.get_executor(workers=[place]) for place in places])
+    with knobs.autotuning.scope():
+        knobs.autotuning.executor = compiling
+        report = tune(Case(file, "doubled", 1), [cluster.get_executor(workers=[place]) for place in places])
     assert len(report.tried) == 3
     assert all(each.runs >= 2 for each in report.tried)
     assert submitted == [perform] * 3
