@@ -13,7 +13,7 @@ import pytest
 from tests.gpu.where import draws
 from tests.unit.backends.nvidia.products import drawn, product
 from tests.unit.transforms.gpu.flattened_kernels import FLATTENED
-from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, Draw
+from tests.unit.transforms.pipelining.pipelined_kernels import PIPELINED, Draw
 from tritonx.interpreter.ir_launch import launch
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tritonx.analysis.loads_ahead import tile_bytes
+from tritonx.analysis.buffers import tile_bytes
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import loop_around
 from tritonx.ir.edit import is_defined_inside

@@ -56,6 +56,15 @@ def stored_bytes(type_: Attribute) -> int:
     return max(8, bit_width(element_type(type_))) // 8
 
 
+def tile_bytes(value: SSAValue) -> int:
+    """Of shared memory that a tile takes."""
+    type_ = type_of(value)
+    count = stored_bytes(type_)
+    for extent in shape_of(type_):
+        count *= extent
+    return count
+
+
 def scratch_size(op: Operation) -> int:
     """Bytes of scratch memory that an op needs while it is executed; 0 where it declares no effect on any.
 

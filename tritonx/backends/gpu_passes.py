@@ -26,21 +26,21 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
-from tritonx.transforms.gpu.buffer_values import BufferValues
 from tritonx.transforms.gpu.carry_scalars import CarryScalars
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
-from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.reduce_together import ReduceTogether
-from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.gpu.unroll_loads import UnrollLoads
 from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 from tritonx.transforms.pass_list import Insert, by_list, inserted
+from tritonx.transforms.pipelining.buffer_values import BufferValues
+from tritonx.transforms.pipelining.expand_pipeline import ExpandPipeline
+from tritonx.transforms.pipelining.schedule_loops import ScheduleLoops
 from tritonx.transforms.tile.check_bounds import CheckBounds
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination

@@ -20,7 +20,12 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
-PACKAGES = ("tritonx.transforms.tile", "tritonx.transforms.gpu", "tritonx.conversion.tile_to_gpu")
+PACKAGES = (
+    "tritonx.transforms.tile",
+    "tritonx.transforms.gpu",
+    "tritonx.transforms.pipelining",
+    "tritonx.conversion.tile_to_gpu",
+)
 """Where the passes are that several backends may run."""
 
 BACKENDS = "tritonx.backends"

@@ -18,7 +18,7 @@ from tritonx.dialects.interfaces import (
 )
 from tritonx.ir.context import dialect_interface
 from tritonx.ir.text import parse_module
-from tritonx.transforms.gpu.copies_to_slots import BARRIER
+from tritonx.transforms.pipelining.copies_to_slots import BARRIER
 
 MEMORY = "!ttg.memdesc<64x64xf16, #shared, #ttg.shared_memory>"
 PRODUCT = f"""

@@ -31,7 +31,6 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.loop_graph import NotScheduled, check_schedulable
 from tritonx.dialects import arith, scf, tile, ub
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import is_per_element, repeats
@@ -44,6 +43,7 @@ from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i1, i64, is_tensor, type_of
 from tritonx.ir.walk import ops_in
+from tritonx.transforms.pipelining.loop_graph import NotScheduled, check_schedulable
 from tritonx.transforms.tile.simplify_control_flow import simplify_region, trip_count
 
 FLATTEN = "tt.flatten"

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.unit.transforms.gpu.pipelined_kernels import matmul
+from tests.unit.transforms.pipelining.pipelined_kernels import matmul
 
 SEED = int(os.environ["TRITONX_SEED"])
 ALL = os.environ.get("TRITONX_EMULATED_PIPELINES") == "all"

@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.unit.transforms.gpu.pipelined_kernels import matmul
+from tests.unit.transforms.pipelining.pipelined_kernels import matmul
 from tritonx.backends.amd.targets import PROCESSORS
 
 SEED = int(os.environ["TRITONX_SEED"])

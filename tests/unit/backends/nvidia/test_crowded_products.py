@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.transforms.gpu.pipelined_kernels import two_chains_kernel
+from tests.unit.transforms.pipelining.pipelined_kernels import two_chains_kernel
 from tritonx.backends.nvidia.assembler.assemble import find_ptxas
 
 SIGNATURE = {**dict.fromkeys("abc", "*fp16"), "o": "*fp32", "steps": "i32"}

@@ -19,9 +19,8 @@ import tritonx
 import tritonx.language as tl
 from tests.unit.backends.nvidia.products import drawn, product
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
-from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.gpu.test_executed import Program
-from tritonx.analysis.loads_ahead import SMALL_BYTES
+from tests.unit.transforms.pipelining.pipelined_kernels import PIPELINED, STAGES
 from tritonx.backends.nvidia import matrix_units
 from tritonx.conversion.tile_to_gpu.matrix_unit import Product
 from tritonx.layouts.encodings import NvmmaSharedEncoding
@@ -31,6 +30,7 @@ from tritonx.testing.conformance.isolated import is_refusal, is_too_long
 from tritonx.testing.conformance.random_blocks import random_case
 from tritonx.testing.conformance.suite import random_names
 from tritonx.testing.conformance.values import DTYPES
+from tritonx.transforms.pipelining.loads_ahead import SMALL_BYTES
 
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"

@@ -1,6 +1,6 @@
 """`tl.dot` by warp groups, executed as `ttg`: shared memory as its layouts say, warps apart, and the unit reading by
 the asynchronous proxy, so that a wrong layout gives wrong numbers, and a fence or barrier too few a report.
-Without pipelines (`tests/unit/transforms/gpu/test_pipelines.py` has those).
+Without pipelines (`tests/unit/transforms/pipelining/test_pipelines.py` has those).
 
 `TRITONX_RANDOM_KERNELS=100` runs more of them."""
 

@@ -24,7 +24,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import allocates_memory
-from tritonx.analysis.scheduled_loops import inside
 from tritonx.analysis.slot_sequence import rounds_between
 from tritonx.dialects import scf
 from tritonx.dialects.control_flow import carried_by
@@ -42,6 +41,7 @@ from tritonx.ir.edit import ValueMap, terminator_of
 from tritonx.ir.types import i32, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.iter_args import with_result
+from tritonx.transforms.pipelining.loop_schedule import inside
 
 C = 2
 """The number of the operand of a `ttng.warp_group_dot` to which it adds."""

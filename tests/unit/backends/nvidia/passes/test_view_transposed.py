@@ -17,7 +17,7 @@ from tritonx.backends.registry import get_backend
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import print_module
-from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
+from tritonx.transforms.pipelining.schedule_loops import ScheduleLoops
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "8"))

@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
-from tests.unit.analysis.schedule_problems import draw_problem, fewest_kept, solver
-from tritonx.analysis.modulo_problem import (
+from tests.unit.transforms.pipelining.schedule_problems import draw_problem, fewest_kept, solver
+from tritonx.transforms.pipelining.modulo_problem import (
     UNDER_WAY,
     Arc,
     Kept,
@@ -25,7 +25,7 @@ from tritonx.analysis.modulo_problem import (
     faults,
     most_held,
 )
-from tritonx.analysis.modulo_schedule import solve, solve_quickly
+from tritonx.transforms.pipelining.modulo_schedule import solve, solve_quickly
 
 SEED = int(os.environ["TRITONX_SEED"])
 PROBLEMS = int(os.environ.get("TRITONX_SCHEDULES", "150"))

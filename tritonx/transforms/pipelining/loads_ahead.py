@@ -33,10 +33,8 @@ from tritonx.analysis.buffers import (
     allocates_memory,
     allocation_size,
     is_shared_memory,
-    stored_bytes,
+    tile_bytes,
 )
-from tritonx.analysis.loop_graph import LoopGraph, NotScheduled, is_load, is_product, must_happen
-from tritonx.analysis.modulo_problem import Arc, Problem, Task, stage_bounds
 from tritonx.analysis.unit_costs import (
     UnitCosts,
     is_asynchronous,
@@ -47,7 +45,9 @@ from tritonx.dialects import tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import bit_width, element_type, is_float, is_pointer, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, is_float, is_pointer, is_tensor, type_of
+from tritonx.transforms.pipelining.loop_graph import LoopGraph, NotScheduled, is_load, is_product, must_happen
+from tritonx.transforms.pipelining.modulo_problem import Arc, Problem, Task, stage_bounds
 
 SMALL_BYTES = 16
 """Of a thread's registers, that what is loaded may take in all the intervals that it waits."""
@@ -282,12 +282,3 @@ def _zero_elsewhere(load: Operation) -> bool:
     """Whether a copy that leaves zeros where the mask is false does what the load does."""
     other = getattr(load, "other", None)
     return other is None or constant_of(other) == 0
-
-
-def tile_bytes(value: SSAValue) -> int:
-    """Of shared memory that a tile takes."""
-    type_ = type_of(value)
-    count = stored_bytes(type_)
-    for extent in shape_of(type_):
-        count *= extent
-    return count

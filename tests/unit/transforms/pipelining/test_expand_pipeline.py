@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.transforms.gpu.schedules import draw_schedules
+from tests.unit.transforms.pipelining.schedules import draw_schedules
 from tritonx.dialects import scf
 from tritonx.interpreter.ir_launch import launch
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
-from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
+from tritonx.transforms.pipelining.expand_pipeline import ExpandPipeline
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
 SEED = int(os.environ["TRITONX_SEED"])

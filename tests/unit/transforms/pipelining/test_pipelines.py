@@ -20,12 +20,10 @@ from tests.unit.interpreter.asynchronous.mutants import mutants, mutated
 from tests.unit.transforms.gpu.described_kernels import DESCRIBED
 from tests.unit.transforms.gpu.flattened_kernels import FLATTENED
 from tests.unit.transforms.gpu.kernels import Draw
-from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
-from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead, store_ahead
 from tests.unit.transforms.gpu.sums_in_branches import sums_in_branches
 from tests.unit.transforms.gpu.test_executed import Program
-from tritonx.analysis.loop_pipeline import LoopPipeline
-from tritonx.analysis.scheduled_loops import drop_schedule, scheduled_loops
+from tests.unit.transforms.pipelining.pipelined_kernels import PIPELINED, STAGES
+from tests.unit.transforms.pipelining.schedules import draw_schedules, run_loads_ahead, store_ahead
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import (
     AsyncWaitOp,
@@ -37,7 +35,9 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
-from tritonx.transforms.gpu import buffer_values, schedule_loops
+from tritonx.transforms.pipelining import buffer_values, schedule_loops
+from tritonx.transforms.pipelining.loop_problem import LoopPipeline
+from tritonx.transforms.pipelining.loop_schedule import drop_schedule, scheduled_loops
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))

@@ -19,12 +19,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.analysis.schedule_problems import fewest_kept, solver
 from tests.unit.transforms.gpu.loop_kernels import LOOPS
-from tests.unit.transforms.gpu.pipelined_kernels import two_chains_kernel
-from tritonx.analysis import modulo_schedule
-from tritonx.analysis.modulo_problem import Problem, Schedule, faults
-from tritonx.analysis.scheduled_loops import CLUSTER, LAST_STAGE, STAGE
+from tests.unit.transforms.pipelining.pipelined_kernels import two_chains_kernel
+from tests.unit.transforms.pipelining.schedule_problems import fewest_kept, solver
 from tritonx.backends.api import PassStage
 from tritonx.backends.registry import get_backend
 from tritonx.dialects import scf, tile
@@ -37,8 +34,10 @@ from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module
 from tritonx.ir.types import is_pointer, type_of
 from tritonx.ir.verify import verify
-from tritonx.transforms.gpu import schedule_loops
-from tritonx.transforms.gpu.schedule_loops import STAGES, ScheduleLoops
+from tritonx.transforms.pipelining import modulo_schedule, schedule_loops
+from tritonx.transforms.pipelining.loop_schedule import CLUSTER, LAST_STAGE, STAGE
+from tritonx.transforms.pipelining.modulo_problem import Problem, Schedule, faults
+from tritonx.transforms.pipelining.schedule_loops import STAGES, ScheduleLoops
 
 SEED = int(os.environ["TRITONX_SEED"])
 ASKED = os.environ.get("TRITONX_SCHEDULES")

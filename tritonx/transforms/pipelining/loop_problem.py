@@ -8,10 +8,7 @@ from functools import cached_property
 
 from xdsl.ir import Operation
 
-from tritonx.analysis.buffers import allocates_memory, allocation_size
-from tritonx.analysis.loads_ahead import Ahead, Width, products_of, tile_bytes
-from tritonx.analysis.loop_graph import Dependence, LoopGraph, is_load, must_happen
-from tritonx.analysis.modulo_problem import Arc, Kept, Problem, Reader, Slots, Task, Wait, stage_bounds
+from tritonx.analysis.buffers import allocates_memory, allocation_size, tile_bytes
 from tritonx.analysis.unit_costs import (
     ISSUE,
     Unit,
@@ -28,6 +25,9 @@ from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.layout_constraints import values_of
 from tritonx.ir.data_flow import sources_first
 from tritonx.ir.types import type_of
+from tritonx.transforms.pipelining.loads_ahead import Ahead, Width, products_of
+from tritonx.transforms.pipelining.loop_graph import Dependence, LoopGraph, is_load, must_happen
+from tritonx.transforms.pipelining.modulo_problem import Arc, Kept, Problem, Reader, Slots, Task, Wait, stage_bounds
 
 CHEAP = 32
 """Cycles that threads may take in front of an asynchronous product without being thought of as work beside it."""

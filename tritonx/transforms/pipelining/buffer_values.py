@@ -1,8 +1,8 @@
 """Tiles that a loop needs for its products come a few iterations ahead, by copies that no thread waits for.
 
-A schedule (`analysis/scheduled_loops`) lets a load run stages before the ops that read the tile from shared memory. The
-tile's buffer then becomes one of several slots, each copy goes to the next, and as many intervals later readers take
-the slots in the same order. Both go round: a counter that starts anew behind the last slot, no division.
+A schedule (`loop_schedule`) lets a load run stages before the ops that read the tile from shared memory. The tile's
+buffer then becomes one of several slots, each copy goes to the next, and as many intervals later readers take the slots
+in the same order. Both go round: a counter that starts anew behind the last slot, no division.
 
 A slot is free again when its last reader is over. That is where it runs, or one product later for the products of a
 warp group, which read memory while the program goes on: such a tile gets one slot more, so that a copy need only wait
@@ -34,17 +34,6 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.blocks_together import RESERVED
-from tritonx.analysis.loads_ahead import WORD_BYTES
-from tritonx.analysis.scheduled_loops import (
-    LAST_STAGE,
-    TOPIC,
-    LoopSchedule,
-    drop_schedule,
-    in_place_of,
-    schedule_of,
-    scheduled_loops,
-    set_place,
-)
 from tritonx.analysis.shared_budget import SharedBudget, blocks_around, fits_around
 from tritonx.analysis.unit_costs import thread_registers
 from tritonx.dialects import scf, tile
@@ -57,11 +46,21 @@ from tritonx.ir.edit import erase
 from tritonx.ir.explain import explain
 from tritonx.ir.properties import stated_number
 from tritonx.ir.types import i32
-from tritonx.transforms.gpu.buffered_tiles import loaded_tile, overwritten, stored_ahead, stored_tile
-from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
-from tritonx.transforms.gpu.loads_behind_readers import behind_readers, copies_behind
-from tritonx.transforms.gpu.text_in_stages import put_in_stages
-from tritonx.transforms.gpu.turned_operands import turned_behind
+from tritonx.transforms.pipelining.buffered_tiles import loaded_tile, overwritten, stored_ahead, stored_tile
+from tritonx.transforms.pipelining.copies_to_slots import BufferedTile, Rewriting
+from tritonx.transforms.pipelining.loads_ahead import WORD_BYTES
+from tritonx.transforms.pipelining.loop_schedule import (
+    LAST_STAGE,
+    TOPIC,
+    LoopSchedule,
+    drop_schedule,
+    in_place_of,
+    put_in_stages,
+    schedule_of,
+    scheduled_loops,
+    set_place,
+)
+from tritonx.transforms.pipelining.rearrange import behind_readers, copies_behind, turned_behind
 
 USUAL_REGISTERS = 160
 """Of a thread of a kernel with products, at least: where these are for one block alone, shared memory is not what keeps

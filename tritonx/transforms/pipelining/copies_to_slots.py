@@ -15,11 +15,6 @@ from typing import TypeVar
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tritonx.analysis.scheduled_loops import (
-    LoopSchedule,
-    Place,
-    set_place,
-)
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.effects import viewed
@@ -44,6 +39,11 @@ from tritonx.ir.edit import erase
 from tritonx.ir.types import bit_width, element_type, i1, i32, i64, type_of
 from tritonx.layouts.encodings import SwizzledSharedEncoding
 from tritonx.transforms.gpu.iter_args import with_carried
+from tritonx.transforms.pipelining.loop_schedule import (
+    LoopSchedule,
+    Place,
+    set_place,
+)
 
 OpT = TypeVar("OpT", bound=Operation)
 

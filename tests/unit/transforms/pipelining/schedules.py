@@ -7,14 +7,14 @@ from random import Random
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Use
 
-from tritonx.analysis.scheduled_loops import LAST_STAGE, Place, drop_schedule, needed, schedule_of, set_place
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.ir.effects import is_terminator, may_write
 from tritonx.ir.types import i32
-from tritonx.transforms.gpu.expand_pipeline import fault_of
+from tritonx.transforms.pipelining.expand_pipeline import fault_of
+from tritonx.transforms.pipelining.loop_schedule import LAST_STAGE, Place, drop_schedule, needed, schedule_of, set_place
 
 TRIES = 300
 

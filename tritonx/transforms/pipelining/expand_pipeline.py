@@ -1,7 +1,7 @@
 """Loops with a schedule become pipelines: the ops of one body are those of several iterations.
 
-In interval t an op of stage s runs for iteration t - s (`analysis/scheduled_loops`). The intervals before that of the
-first op of the last stage stand in front of the loop; the loop itself has as many rounds as before, and in each an op
+In interval t an op of stage s runs for iteration t - s (`loop_schedule`). The intervals before that of the first
+op of the last stage stand in front of the loop; the loop itself has as many rounds as before, and in each an op
 of stage s is `last - s` iterations ahead. So nothing is left to do behind it, however many iterations there are, none
 included: what runs ahead runs for iterations that there are not (`run_ahead`).
 
@@ -20,17 +20,6 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.scheduled_loops import (
-    LAST_STAGE,
-    TOPIC,
-    LoopSchedule,
-    drop_place,
-    drop_schedule,
-    in_place_of,
-    needed,
-    schedule_of,
-    scheduled_loops,
-)
 from tritonx.dialects import arith, scf
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.gpu_layout import AsyncCommitGroupOp, AsyncWaitOp
@@ -42,7 +31,18 @@ from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i1, i32, i64
 from tritonx.ir.walk import ops_in
-from tritonx.transforms.gpu.run_ahead import may_run_ahead, predicate
+from tritonx.transforms.pipelining.loop_schedule import (
+    LAST_STAGE,
+    TOPIC,
+    LoopSchedule,
+    drop_place,
+    drop_schedule,
+    in_place_of,
+    needed,
+    schedule_of,
+    scheduled_loops,
+)
+from tritonx.transforms.pipelining.run_ahead import may_run_ahead, predicate
 
 
 @dataclass(frozen=True)

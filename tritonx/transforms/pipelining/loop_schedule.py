@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.dialects import scf
 from tritonx.dialects.control_flow import Carried, carried_by
+from tritonx.ir.edit import move_before, terminator_of
 from tritonx.ir.effects import is_terminator
 from tritonx.ir.types import i32
 from tritonx.ir.walk import ops_in
@@ -125,6 +126,33 @@ def drop_schedule(loop: scf.ForOp) -> None:
 def drop_place(op: Operation) -> None:
     op.attributes.pop(STAGE, None)
     op.attributes.pop(CLUSTER, None)
+
+
+def put_in_stages(schedule: LoopSchedule) -> LoopSchedule:
+    """The schedule of the body after its ops were moved: those of earlier stages stand first, those of one stage as
+    they run. Each cluster has ops of one stage then, so that the order of an interval is the one before.
+
+    Ops of one iteration may run in an order that is not the text's. What is made for several of them at the place of
+    the first must stand behind what it needs of all, as text too, which is read as one iteration after another."""
+    places = _of_one_stage(schedule)
+    end = terminator_of(schedule.loop.body.block)
+    for op in sorted(schedule.order, key=places.__getitem__):
+        move_before(op, end)
+        set_place(op, places[op])
+    return replace(schedule, places=places)
+
+
+def _of_one_stage(schedule: LoopSchedule) -> Mapping[Operation, Place]:
+    """The places with clusters numbered anew: another one where the stage is another."""
+    places: dict[Operation, Place] = {}
+    before: Place | None = None
+    number = -1
+    for op in schedule.order:
+        place = schedule.places[op]
+        number += place != before
+        before = place
+        places[op] = Place(place.stage, number)
+    return places
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from tritonx.analysis.modulo_problem import THREADS, Arc, Kept, Problem, Reader, Slots, Task
+from tritonx.transforms.pipelining.modulo_problem import THREADS, Arc, Kept, Problem, Reader, Slots, Task
 
 
 def draw_problem(random: Random, most: int = 7) -> Problem:

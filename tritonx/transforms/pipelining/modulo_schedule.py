@@ -14,7 +14,16 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import islice, pairwise
 
-from tritonx.analysis.modulo_problem import THREADS, Arc, Held, Problem, Schedule, Task, kept_bytes, stage_bounds
+from tritonx.transforms.pipelining.modulo_problem import (
+    THREADS,
+    Arc,
+    Held,
+    Problem,
+    Schedule,
+    Task,
+    kept_bytes,
+    stage_bounds,
+)
 
 NODES = 2000
 """Steps of the search, of some 10 µs each."""

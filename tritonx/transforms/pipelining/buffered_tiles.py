@@ -21,9 +21,6 @@ from tritonx.analysis.buffers import (
     tensor_layout,
 )
 from tritonx.analysis.lane_copies import loaded_by_lanes
-from tritonx.analysis.loads_ahead import waits_in_memory
-from tritonx.analysis.loop_graph import is_product
-from tritonx.analysis.scheduled_loops import LoopSchedule
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, MemDescType, attribute_of, memdesc
 from tritonx.dialects.interfaces import MemoryProductOp, is_memory_product
@@ -33,7 +30,10 @@ from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_
 from tritonx.layouts.convert import conversion_layout
 from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.encodings import SharedLinearEncoding
-from tritonx.transforms.gpu.copies_to_slots import BufferedTile
+from tritonx.transforms.pipelining.copies_to_slots import BufferedTile
+from tritonx.transforms.pipelining.loads_ahead import waits_in_memory
+from tritonx.transforms.pipelining.loop_graph import is_product
+from tritonx.transforms.pipelining.loop_schedule import LoopSchedule
 
 COPY_BYTES = (4, 8, 16)
 """That a thread's asynchronous copy can have (PTX ISA 9.0, cp.async)."""

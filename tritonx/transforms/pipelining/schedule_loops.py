@@ -5,9 +5,9 @@ written by hand: `loop.stage`, how many intervals later than the first the op ru
 an interval, ops of one cluster in the order of the text; on the loop `tt.scheduled_max_stage`. What makes a pipeline of
 it are the passes behind.
 
-What runs when is the solution (`analysis.modulo_schedule`) of a small problem (`analysis.modulo_problem`) that is made
-(`analysis.loop_pipeline`) of the loop's graph (`analysis.loop_graph`), the loads that run ahead
-(`analysis.loads_ahead`) and the target's costs (`analysis.unit_costs`).
+What runs when is the solution (`modulo_schedule`) of a small problem (`modulo_problem`) that is made (`loop_problem`)
+of the loop's graph (`loop_graph`), the loads that run ahead (`loads_ahead`) and the target's costs
+(`analysis/unit_costs`).
 `TRITONX_EXPLAIN=pipeline` prints a line for each loop: the schedule, or why there is none.
 """
 
@@ -27,14 +27,8 @@ from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import allocates_memory, tensor_layout
 from tritonx.analysis.lane_copies import LaneCopy, loaded_by_lanes
 from tritonx.analysis.lifetimes import Buffer, buffers_of
-from tritonx.analysis.loads_ahead import loads_ahead, products_of
-from tritonx.analysis.loop_graph import NotScheduled, loop_graph
-from tritonx.analysis.loop_pipeline import LoopPipeline
 from tritonx.analysis.memory_plan import Life, OverBudget, plan
-from tritonx.analysis.modulo_problem import Schedule, most_held
-from tritonx.analysis.modulo_schedule import solve, solve_quickly
 from tritonx.analysis.program_points import ProgramPoints
-from tritonx.analysis.scheduled_loops import LAST_STAGE, TOPIC, Place, set_place
 from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.analysis.unit_costs import Unit, UnitCosts
 from tritonx.dialects import scf, tile
@@ -44,6 +38,12 @@ from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.target_pass import Named, TargetModulePass
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
 from tritonx.ir.walk import ops_in
+from tritonx.transforms.pipelining.loads_ahead import loads_ahead, products_of
+from tritonx.transforms.pipelining.loop_graph import NotScheduled, loop_graph
+from tritonx.transforms.pipelining.loop_problem import LoopPipeline
+from tritonx.transforms.pipelining.loop_schedule import LAST_STAGE, TOPIC, Place, set_place
+from tritonx.transforms.pipelining.modulo_problem import Schedule, most_held
+from tritonx.transforms.pipelining.modulo_schedule import solve, solve_quickly
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 STAGES = "tt.num_stages"
