@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation, result_def
 
-from tritonx.dialects.effects import BARRIER, PURE, Effects
+from tritonx.dialects.barriers import GpuBarrierOp as BarrierOp
+from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
@@ -21,18 +22,6 @@ class Dimension(IntEnum):
     X = 0
     Y = 1
     Z = 2
-
-
-@define
-class BarrierOp(IRDLOperation):
-    """All threads of the block (of the enclosing warp group, in a specialised kernel) meet here, and see each other's
-    writes.
-    """
-
-    name = "gpu.barrier"
-    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
-    EFFECTS: ClassVar[Effects] = BARRIER
-    FORMAT: ClassVar[str] = "attr-dict"
 
 
 @define

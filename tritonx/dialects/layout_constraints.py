@@ -255,10 +255,6 @@ class Broadcast(ThreadLocal):
     def result_place(self, op: Operation, at: Ints) -> Ints:
         return tuple(0 if n == 1 else x for x, n in zip(at, shape_of(type_of(op.operands[0])), strict=True))
 
-    def check(self, op: Operation) -> None:
-        SameLayout(besides=("result",)).check(op)
-        super().check(op)
-
 
 @dataclass(frozen=True)
 class Transposed(ThreadLocal):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeGuard, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -26,6 +26,8 @@ from xdsl.ir import Attribute, Data, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.ir.spelling import Level, LevelError, Spellings, level_of
+
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
     from xdsl.printer import Printer
@@ -34,12 +36,16 @@ if TYPE_CHECKING:
 @irdl_attr_definition
 class PointerType(Data[tuple[Attribute, int]], TypeAttribute):
     """`!tt.ptr<f32>`, `!tt.ptr<f32, 3>`: an address of elements of one type; address space 1 (global memory) is not
-    printed.
+    printed. Space 4 is global memory that the kernel only reads. Triton 3.9 has words for the spaces that it knows
+    (`!tt.ptr<f32, "constant">`); before, constant memory is plain global memory.
 
     It belongs to the tile dialect and is declared here because the functions below are about it.
     """
 
     name = "tt.ptr"
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {Level.V3_6: "!tt.ptr<f32, 0>", Level.V3_9: '!tt.ptr<f32, "descriptor">'},
+    )
 
     def __init__(self, pointee: Attribute, address_space: int = 1) -> None:
         super().__init__((pointee, address_space))
@@ -62,14 +68,40 @@ class PointerType(Data[tuple[Attribute, int]], TypeAttribute):
     def parse_parameter(cls, parser: AttrParser) -> tuple[Attribute, int]:
         with parser.in_angle_brackets():
             pointee = parser.parse_type()
-            space = parser.parse_integer(allow_boolean=False) if parser.parse_optional_punctuation(",") else 1
+            space = _address_space(parser) if parser.parse_optional_punctuation(",") else GLOBAL
         return pointee, space
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.pointee)
-            if self.address_space != 1:
-                printer.print_string(f", {self.address_space}")
+            if (text := _space_text(self.address_space, level_of(printer))) is not None:
+                printer.print_string(f", {text}")
+
+
+GLOBAL, CONSTANT = 1, 4
+"""Address spaces of pointers to global memory; the second one is only read."""
+
+SPACES = {"global": GLOBAL, "descriptor": 0, "constant": CONSTANT}
+"""Words for address spaces, since 3.9."""
+
+
+def _address_space(parser: AttrParser) -> int:
+    word = parser.parse_optional_str_literal()
+    if word is None:
+        return parser.parse_integer(allow_boolean=False)
+    if word not in SPACES:
+        parser.raise_error(f"unknown address space '{word}', there are {', '.join(SPACES)}")
+    return SPACES[word]
+
+
+def _space_text(space: int, level: Level | None) -> str | None:
+    """What a level writes for an address space, None for nothing; raises `LevelError` where it has no word."""
+    if space == GLOBAL or (space == CONSTANT and level is not None and level < Level.V3_9):
+        return None
+    word = next((word for word, number in SPACES.items() if number == space), None)
+    if level is not None and level >= Level.V3_9 and word is None:
+        raise LevelError(f"Triton {level} has no pointers to address space {space}")
+    return f'"{word}"' if word is not None and (space == CONSTANT or (level or 0) >= Level.V3_9) else str(space)
 
 
 i1 = IntegerType(1)

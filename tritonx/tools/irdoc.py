@@ -9,6 +9,8 @@ from typing import Any
 
 from xdsl.ir import Attribute, Dialect
 
+from tritonx.ir.spelling import Level, spellings_of
+
 DIALECT_PAGES: dict[str, str] = {
     "tt": "The Tile dialect: whole tiles and pointers, no hardware. Its text is that of Triton 3.6's `tt`.",
     "ttg": "The GPU-layout dialect: tiles with the layout that spreads them over registers, lanes, warps and blocks; "
@@ -60,6 +62,30 @@ def attribute_row(attribute: type[Attribute]) -> str:
     return f"| `{attribute.name}` | `{attribute.__name__}` | {first_paragraph(attribute)} |"
 
 
+def code(text: str | None) -> str:
+    """An example in a cell of a table."""
+    return "·" if text is None else "<br>".join(f"`{line}`" for line in text.replace("|", "\\|").split("\n"))
+
+
+def spelling_lines(found: Dialect) -> list[str]:
+    """What Triton's versions write differently, an example a level; nothing where there is none."""
+    kinds = [*found.attributes, *found.operations]
+    rows = [(kind.name, declared) for kind in kinds if (declared := spellings_of(kind)) is not None and declared.shown]
+    if not rows:
+        return []
+    levels = list(Level)
+    return [
+        "## Spellings",
+        "",
+        "What versions of Triton write differently; each is read, and `tritonx-opt --print-level` writes one.",
+        "",
+        f"| name | {' | '.join(map(str, levels))} |",
+        "|---|" + "---|" * len(levels),
+        *(f"| `{name}` | {' | '.join(code(one.text(level)) for level in levels)} |" for name, one in sorted(rows)),
+        "",
+    ]
+
+
 def render(page: str) -> str:
     """The whole page as Markdown."""
     found = dialect(page)
@@ -82,6 +108,7 @@ def render(page: str) -> str:
         "|---|---|---|---|---|---|",
         *(op_row(op) for op in sorted(found.operations, key=lambda op: op.name)),
         "",
+        *spelling_lines(found),
     ]
     return re.sub(r"[ \t]+\n", "\n", "\n".join(lines))
 

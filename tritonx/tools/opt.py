@@ -25,6 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import EmitStage, PassStage
 from tritonx.ir.source import excerpt
+from tritonx.ir.spelling import Level, LevelError
 from tritonx.tools import command, opt_input, opt_listing
 from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
 
@@ -69,6 +70,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--split-input-file", action="store_true", help="treat the parts between // ----- lines one by one")
     add("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects in generic form")
     add("--print-debuginfo", "--mlir-print-debuginfo", dest="debuginfo", action="store_true", help="print locations")
+    add("--print-level", metavar="VERSION", help="text for this version of Triton: 3.6, 3.8 or 3.9")
     add("--print-op-generic", "--mlir-print-op-generic", dest="generic", action="store_true", help="generic form")
     group = parser.add_argument_group("how to watch")
     add = group.add_argument
@@ -96,12 +98,14 @@ class Driver:
     passes: tuple[ModulePass, ...] = ()
     target: TargetStages | None = None
     timings: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
+    level: Level | None = None
 
     def prepare(self) -> None:
         """Resolve passes and target before the input is read, so that a typing error costs nothing."""
         from tritonx.tools.opt_pipeline import find_target, parse_passes
 
         args = self.args
+        self.level = None if args.print_level is None else _level(args.print_level)
         for text in args.passes:
             self.passes += parse_passes(text)
         if args.pipeline is not None:
@@ -157,7 +161,7 @@ class Driver:
                 value = self.run_stage(value, needed)
         except PassFailure as failure:
             raise _of_failure(failure, parsed) from failure
-        return value if isinstance(value, str | bytes) else self.print(value)
+        return value if isinstance(value, str | bytes) else self.print(value, parsed)
 
     def process_text(self, text: str, name: str, made: int) -> str | bytes:
         """The output for what the emit stage number ``made`` of the target has made. Raises ``Diagnostic``."""
@@ -218,10 +222,15 @@ class Driver:
 
         return write
 
-    def print(self, module: ModuleOp) -> str:
+    def print(self, module: ModuleOp, parsed: opt_input.Parsed | None = None) -> str:
         from tritonx.ir.text import print_module
 
-        text = print_module(module, debuginfo=self.args.debuginfo, generic=self.args.generic)
+        args = self.args
+        try:
+            text = print_module(module, debuginfo=args.debuginfo, generic=args.generic, level=self.level)
+        except LevelError as error:
+            at = Diagnostic("tritonx-opt", 0, 0, str(error)) if parsed is None else parsed.at(error.op, str(error))
+            raise at from error
         return text if text.endswith("\n") else text + "\n"
 
     def run(self) -> tuple[str | bytes, bool]:
@@ -249,6 +258,13 @@ class Driver:
         for name, seconds in self.timings:
             self.stderr.write(f"{seconds * 1e3:9.3f} ms  {seconds / total if total else 0:6.1%}  {name}\n")
         self.stderr.write(f"{total * 1e3:9.3f} ms          total\n")
+
+
+def _level(text: str) -> Level:
+    try:
+        return Level.named(text)
+    except ValueError as error:
+        raise Diagnostic("tritonx-opt", 0, 0, f"--print-level: {error}") from error
 
 
 class _Reported(Diagnostic):

@@ -16,6 +16,11 @@ def summed(x, n, by: tritonx.language.constexpr):
     tritonx.language.store(x, n + by)
 
 
+@tritonx.jit
+def copied(x):
+    tritonx.language.store(x + 1, tritonx.language.load(x, cache_modifier=".cg"))
+
+
 def test_a_module() -> None:
     text = run_parser(summed, args=(tritonx.MockTensor(tritonx.language.float32), 7), kwargs={"by": 3}).str_nodebug()
     assert "tt.func public @summed(%x: !tt.ptr<f32>" in text and "%n: i32" in text
@@ -74,3 +79,9 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "filecheck.matcher", None)
     with pytest.raises(NoFileCheck, match="pip install filecheck"):
         run_filecheck("text", "a\n", "# CHECK: a")
+
+
+def test_the_text_of_a_version() -> None:
+    module = run_parser(copied, args=(tritonx.MockTensor(tritonx.language.float32),))
+    assert "cacheModifier = cg" in module.str_at("3.8")
+    assert "cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>" in module.str_at("3.9")

@@ -34,7 +34,15 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
     from tritonx.analysis.checked_accesses import checks_of
     from tritonx.backends.amd.codegen import data_layout
-    from tritonx.backends.amd.emit import assembly, buffer, direct_copies, loops, scheduling, thread_transpose
+    from tritonx.backends.amd.emit import (
+        assembly,
+        buffer,
+        direct_copies,
+        loops,
+        scaled_upcast,
+        scheduling,
+        thread_transpose,
+    )
     from tritonx.backends.amd.emit.machine import AmdMachine
     from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -57,6 +65,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         buffer.TABLE,
         assembly.TABLE,
         thread_transpose.TABLE,
+        scaled_upcast.TABLE,
         scheduling.TABLE,
         loops.TABLE,
         direct_copies.TABLE,

@@ -291,7 +291,7 @@ def call(op: tile.CallOp, f: FunctionEmitter) -> None:
 
 
 def nothing(op: Operation, f: FunctionEmitter) -> None:
-    """Terminators of regions, whose parent has read their operands, and hints."""
+    """Terminators of regions, whose parent has read their operands, hints, and what a target does not have."""
 
 
 def assume(op: Operation, f: FunctionEmitter) -> None:
@@ -321,6 +321,9 @@ TABLE: dict[type[Operation], Emit] = {
     tile.ScanReturnOp: nothing,
     llvm.AssumeOp: assume,
     gpu.BarrierOp: barrier,
+    gpu_layout.BarrierOp: barrier,
+    tile.GridDependencyWaitOp: nothing,
+    tile.GridDependencyLaunchDependentsOp: nothing,
     gpu_layout.LocalBarrierOp: local_barrier,
 }
 

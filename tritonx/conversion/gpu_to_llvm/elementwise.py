@@ -234,6 +234,7 @@ _FUNCTIONS: Mapping[type[Operation], str] = {
     math.TanhOp: "tanh",
     tile.PreciseSqrtOp: "precise_sqrt",
     tile.PreciseDivFOp: "precise_div",
+    tile.ApproxDivFOp: "approximate_div",
 }
 """What the machine is asked for."""
 

@@ -32,7 +32,7 @@ class NamedFunctions:
 
     def function(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
         elem = operands[0].elem
-        if name in ("div", "precise_div"):
+        if name in ("div", "precise_div", "approximate_div"):
             return None
         if name in ("sqrt", "precise_sqrt"):
             return call_intrinsic(f, "sqrt", operands)

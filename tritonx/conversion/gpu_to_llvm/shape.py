@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.constant_offsets import Sum
 from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, lanewise, of
@@ -139,21 +139,24 @@ def cat(op: tile.CatOp, f: FunctionEmitter) -> None:
 
 def fp4_to_fp(op: gpu_layout.Fp4ToFpOp, f: FunctionEmitter) -> None:
     """Two e2m1 numbers a byte, the first in the low half, side by side along ``axis``."""
-    axis: int = op.axis.value.data
-    source = f.get(op.src)
+    f.result(op, pairs_unpacked(op, f, op.src, op.axis.value.data, f.type(op.results[0].type)))
+
+
+def pairs_unpacked(op: Operation, f: FunctionEmitter, packed: SSAValue, axis: int, elem: str) -> Tile:
+    """The numbers of ``fp4_to_fp`` in the layout of the op's result, as floats of the LLVM type ``elem``."""
+    source = f.get(packed)
     four = Tile.splat("i8", source.n, "4")
     high = combine(f, "i8", [source, four], lambda s, x: f"lshr {of(s, 'i8')} {x[0]}, {x[1]}")
-    elem = f.type(op.results[0].type)
     wide = [lanewise(f, "float", [part], lambda ops, x: nibble_to_float(ops, x[0])) for part in (source, high)]
     halves = [f.scalars(convert_tile(f, "fptrunc", part, elem)) for part in wide]
-    where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.src.type)))))}
+    where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(packed.type)))))}
     names: list[str] = []
     for p in positions(f.layout(op.results[0].type)):
         register = where.get((*p[:axis], p[axis] >> 1, *p[axis + 1 :]))
         if register is None:
             raise PassError(op, "the result's layout does not follow from the operand's")
         names.append(halves[p[axis] & 1][register])
-    f.result(op, f.gathered(elem, names))
+    return f.gathered(elem, names)
 
 
 def program_id(op: tile.GetProgramIdOp, f: FunctionEmitter) -> None:

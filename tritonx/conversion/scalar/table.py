@@ -71,6 +71,7 @@ TABLE: dict[type[Operation], Rule] = {
     **case_in(tile.ClampFOp, floats.clamp),
     tile.PreciseSqrtOp: floats.intrinsic("sqrt"),
     tile.PreciseDivFOp: floats.arithmetic("fdiv"),
+    tile.ApproxDivFOp: floats.arithmetic("fdiv"),
     tile.MulhiUIOp: integers.multiply_high,
 }
 """The ops of `math` that are no instruction anywhere (`exp`, `sin`, …) are each path's affair, by way of `mathlib`,

@@ -310,6 +310,7 @@ HEAVY: tuple[type[Operation], ...] = (
     arith.RemSIOp,
     arith.RemUIOp,
     tile.PreciseDivFOp,
+    tile.ApproxDivFOp,
     tile.PreciseSqrtOp,
     tile.ExternElementwiseOp,
 )

@@ -48,4 +48,6 @@ STATEMENTS: dict[type[Operation], StatementRule] = {
     ub.PoisonOp: _poison,
     **case_in(llvm.AssumeOp, _assume),
     gpu.BarrierOp: _nothing,
+    tile.GridDependencyWaitOp: _nothing,
+    tile.GridDependencyLaunchDependentsOp: _nothing,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -16,19 +17,44 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import Effects, by_op, copied, effects, reads, writes, writes_memory
-from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, i1_like, i32_like, mem_desc, pointer_to
+from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, i1_like, i32_like, mem_desc
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import SAME_LAYOUT, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.atomic import atomic_effects, check_swap, works_on
+from tritonx.dialects.tile.cache_policy import WORDS, cached
 from tritonx.dialects.tile.enums import CacheModifier, MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.dialects.tile.types import PointerType
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
-from tritonx.ir.types import bit_width, element_type, is_float, shape_of
+from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.types import CONSTANT, GLOBAL, bit_width, element_type, is_float, shape_of
 
 CACHE = "oilist(`cacheModifier` `=` $cache)"
 STRIDE = "(`stride` `=` $stride^)?"
+
+
+def _check_pointer(type_: Attribute, data: Attribute) -> None:
+    """The base of a buffer points to elements of the data in global memory, which may be constant."""
+    assert isinstance(type_, PointerType)
+    if type_.pointee != element_type(data) or type_.address_space not in (GLOBAL, CONSTANT):
+        raise VerifyException(f"{type_} does not point to {element_type(data)} in global memory")
+
+
+def _example(text: str) -> Spellings:
+    """Of an access, as before 3.9, which has the pointer's type and another word for the cache."""
+    before, _, type_ = text.rpartition(" : ")
+    since = f"{before.replace(WORD, POLICY)} : !tt.ptr<f32> -> {type_}"
+    return Spellings({Level.V3_6: text, Level.V3_9: since}, CACHED.read, CACHED.write)
+
+
+COPY = (
+    "%r = amdg.buffer_load_to_local %p[%offsets] into %memory : {}[tensor<128xi32, #blocked>] "
+    " -> <128xf32, #shared, #smem, mutable>"
+)
+CACHED = cached(WORDS)
+WORD = "cacheModifier = cg"
+POLICY = "{cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>}"
 
 
 @define
@@ -46,11 +72,13 @@ class BufferLoadOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = effects(reads("ptr"))
+    SPELLINGS: ClassVar[Spellings] = _example(
+        "%r = amdg.buffer_load %p[%offsets] cacheModifier = cg : tensor<128xf32, #blocked>"
+    )
     FORMAT: ClassVar[str] = (
-        f"$ptr `[` $offsets `]` (`,` $mask^)? (`,` $other^)? {CACHE} {STRIDE} attr-dict `:` type($result)"
+        f"$ptr `[` $offsets `]` (`,` $mask^)? (`,` $other^)? {CACHE} {STRIDE} attr-dict `:` behind($ptr, $result)"
     )
     TYPES: ClassVar[TypeRules] = {
-        "ptr": ("result", pointer_to),
         "offsets": ("result", i32_like),
         "mask": ("result", i1_like),
         "other": ("result", same),
@@ -58,6 +86,7 @@ class BufferLoadOp(IRDLOperation):
 
     def verify_(self) -> None:
         tensor_type(self.result.type, "result")
+        _check_pointer(self.ptr.type, self.result.type)
         if self.other is not None and self.mask is None:
             raise VerifyException("'other' needs a mask")
 
@@ -76,17 +105,20 @@ class BufferStoreOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = effects(writes("ptr"))
+    SPELLINGS: ClassVar[Spellings] = _example(
+        "amdg.buffer_store %data, %p[%offsets] cacheModifier = cg : tensor<128xf32, #blocked>"
+    )
     FORMAT: ClassVar[str] = (
-        f"$value `,` $ptr `[` $offsets `]` (`,` $mask^)? {CACHE} {STRIDE} attr-dict `:` type($value)"
+        f"$value `,` $ptr `[` $offsets `]` (`,` $mask^)? {CACHE} {STRIDE} attr-dict `:` behind($ptr, $value)"
     )
     TYPES: ClassVar[TypeRules] = {
-        "ptr": ("value", pointer_to),
         "offsets": ("value", i32_like),
         "mask": ("value", i1_like),
     }
 
     def verify_(self) -> None:
         tensor_type(self.value.type, "value")
+        _check_pointer(self.ptr.type, self.value.type)
 
 
 @define
@@ -106,9 +138,12 @@ class BufferLoadToLocalOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = effects(copied(reads("ptr")), copied(writes_memory("dest")))
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {Level.V3_6: COPY.format("<f32>"), Level.V3_9: COPY.format("!tt.ptr<f32>")}, CACHED.read, CACHED.write
+    )
     FORMAT: ClassVar[str] = (
         f"$ptr `[` $offsets `]` (`mask` `=` $mask^)? (`other` `=` $other^)? {STRIDE} {CACHE} `into` $dest attr-dict"
-        " `:` elided($ptr, !tt.ptr) `[` type($offsets) `]` type($other) `->` elided($dest, !ttg.memdesc)"
+        " `:` pointer($ptr) `[` type($offsets) `]` type($other) `->` elided($dest, !ttg.memdesc)"
     )
     TYPES: ClassVar[TypeRules] = {"mask": ("offsets", i1_like)}
 
@@ -117,8 +152,7 @@ class BufferLoadToLocalOp(IRDLOperation):
         check_mutable(destination)
         if shape_of(self.offsets.type) != destination.shape:
             raise VerifyException(f"offsets and destination differ in shape: {self.offsets.type} and {destination}")
-        if pointer_to(destination.element_type) != self.ptr.type:
-            raise VerifyException(f"{self.ptr.type} does not point to {destination.element_type}")
+        _check_pointer(self.ptr.type, destination.element_type)
         if self.offsets.type != i32_like(self.offsets.type):
             raise VerifyException(f"offsets must be i32, got {self.offsets.type}")
         if self.other is not None and self.mask is None:
@@ -144,11 +178,10 @@ class BufferAtomicRMWOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = by_op(atomic_effects)
     FORMAT: ClassVar[str] = (
         f"$atomic_rmw_op `,` $sem `,` $scope `,` $value `,` $ptr `[` $offsets `]` (`,` $mask^)? {STRIDE}"
-        " attr-dict `:` type($result)"
+        " attr-dict `:` behind($ptr, $result)"
     )
     TYPES: ClassVar[TypeRules] = {
         "value": ("result", same),
-        "ptr": ("result", pointer_to),
         "offsets": ("result", i32_like),
         "mask": ("result", i1_like),
     }
@@ -156,6 +189,7 @@ class BufferAtomicRMWOp(IRDLOperation):
     def verify_(self) -> None:
         kind = RMWOp(self.atomic_rmw_op.value.data)
         element = element_type(tensor_type(self.result.type, "result"))
+        _check_pointer(self.ptr.type, element)
         # The hardware orders floats as well, of words (CDNA3 ISA, "Memory Buffer Instructions").
         orders = kind in (RMWOp.MAX, RMWOp.MIN) and is_float(element)
         if not (bit_width(element) in (32, 64) if orders else works_on(kind, element)):
@@ -178,14 +212,14 @@ class BufferAtomicCASOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
     EFFECTS: ClassVar[Effects] = by_op(atomic_effects)
     FORMAT: ClassVar[str] = (
-        f"$sem `,` $scope `,` $cmp `,` $val `,` $ptr `[` $offsets `]` {STRIDE} attr-dict `:` type($result)"
+        f"$sem `,` $scope `,` $cmp `,` $val `,` $ptr `[` $offsets `]` {STRIDE} attr-dict `:` behind($ptr, $result)"
     )
     TYPES: ClassVar[TypeRules] = {
         "cmp": ("result", same),
         "val": ("result", same),
-        "ptr": ("result", pointer_to),
         "offsets": ("result", i32_like),
     }
 
     def verify_(self) -> None:
         check_swap(tensor_type(self.result.type, "result"))
+        _check_pointer(self.ptr.type, self.result.type)

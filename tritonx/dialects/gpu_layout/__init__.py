@@ -4,11 +4,11 @@ asynchronous copies.
 
 from xdsl.ir import Dialect
 
+from tritonx.dialects.barriers import BarrierOp, LocalBarrierOp, MemorySpace
 from tritonx.dialects.gpu_layout.asynchronous import (
     AsyncCommitGroupOp,
     AsyncCopyGlobalToLocalOp,
     AsyncWaitOp,
-    LocalBarrierOp,
 )
 from tritonx.dialects.gpu_layout.dot import LocalDotOp
 from tritonx.dialects.gpu_layout.encodings import (
@@ -81,6 +81,7 @@ GPULayout = Dialect(
         AsyncCopyGlobalToLocalOp,
         AsyncCommitGroupOp,
         AsyncWaitOp,
+        BarrierOp,
         LocalBarrierOp,
         LocalDotOp,
         WarpSpecializeOp,
@@ -104,6 +105,7 @@ __all__ = [
     "AsyncCopyGlobalToLocalOp",
     "AsyncTokenType",
     "AsyncWaitOp",
+    "BarrierOp",
     "BlockedEncodingAttr",
     "ConvertLayoutOp",
     "DotOperandEncodingAttr",
@@ -126,6 +128,7 @@ __all__ = [
     "MemDescSubsliceOp",
     "MemDescTransOp",
     "MemDescType",
+    "MemorySpace",
     "NvidiaMmaEncodingAttr",
     "NvmmaSharedEncodingAttr",
     "PaddedSharedEncodingAttr",

@@ -1,4 +1,4 @@
-"""Asynchronous copies from global to shared memory, their groups and waits, and the barrier of shared memory."""
+"""Asynchronous copies from global to shared memory, their groups and waits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import (
-    BARRIER,
     Completion,
     Effect,
     Effects,
@@ -31,11 +30,13 @@ from tritonx.dialects.effects import (
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint
+from tritonx.dialects.tile.cache_policy import WORDS, cached
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import check_power_of_two, loaded_from, mask_of
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Spellings
 
 
 @define
@@ -59,6 +60,10 @@ class AsyncCopyGlobalToLocalOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = effects(copied(reads("src")), copied(writes_memory("result")))
+    SPELLINGS: ClassVar[Spellings] = cached(
+        f"%r = ttg.async_copy_global_to_local %laid, %memory {WORDS}"
+        " : tensor<128x!tt.ptr<f32>, #blocked> -> <128xf32, #shared, #smem, mutable>"
+    )
     FORMAT: ClassVar[str] = (
         f"$src `,` $result (`mask` $mask^)? (`other` $other^)? {MODIFIERS} attr-dict"
         " `:` type($src) `->` elided($result, !ttg.memdesc)"
@@ -100,15 +105,3 @@ class AsyncWaitOp(IRDLOperation):
     def verify_(self) -> None:
         if self.num.value.data < 0:
             raise VerifyException(f"'num' must not be negative, got {self.num.value.data}")
-
-
-@define
-class LocalBarrierOp(IRDLOperation):
-    """All threads that run it meet, and see each other's writes to shared memory: those of the block, in a region of
-    `warp_specialize` those of the warps that it has.
-    """
-
-    name = "ttg.local_barrier"
-    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
-    EFFECTS: ClassVar[Effects] = BARRIER
-    FORMAT: ClassVar[str] = "attr-dict"

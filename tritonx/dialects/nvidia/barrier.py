@@ -21,6 +21,7 @@ from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Level, LevelError, Spellings, replace, spellings
 
 ON_BARRIER = "attr-dict `:` type($alloc)"
 
@@ -145,10 +146,69 @@ class FenceAsyncSharedOp(IRDLOperation):
 
 
 @define
+class FenceMbarrierInitOp(IRDLOperation):
+    """Orders the making of mbarriers before what other blocks of the cluster do with them behind the cluster's
+    barrier."""
+
+    name = "ttng.fence_mbarrier_init_release_cluster"
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FENCE, Resource.MBARRIER))
+    FORMAT: ClassVar[str] = "attr-dict"
+    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_8: "ttng.fence_mbarrier_init_release_cluster"})
+
+
+PARTS = "ttng.cluster_arrive {relaxed = false}\nttng.cluster_wait"
+"""The barrier of a cluster in two parts, as 3.9 no longer has them."""
+
+
+def _barrier_in_parts(op: ClusterBarrierOp, level: Level) -> None:
+    if level < Level.V3_8 and op.parent is not None:
+        arrive = ClusterArriveOp.create(properties={"relaxed": op.relaxed}, location=op.location)
+        op.parent.insert_op_before(arrive, op)
+        replace(op, ClusterWaitOp.create())
+
+
+def _parts_as_barrier(op: ClusterArriveOp, level: Level) -> None:
+    """3.9 has the barrier as a whole only."""
+    wait = op.next_op
+    if level < Level.V3_9:
+        return
+    if not isinstance(wait, ClusterWaitOp):
+        raise LevelError(f"Triton {level} has no {op.name} without a wait behind it", op)
+    replace(op, ClusterBarrierOp.create(properties={"relaxed": op.relaxed}))
+    wait.detach()
+    wait.erase()
+
+
+def _part(op: ClusterWaitOp, level: Level) -> None:
+    if level >= Level.V3_9 and op.parent is not None:
+        raise LevelError(f"Triton {level} has no {op.name} by itself", op)
+
+
+@define
+class ClusterBarrierOp(IRDLOperation):
+    """All threads of the cluster meet: `ttng.cluster_arrive` and `ttng.cluster_wait`."""
+
+    name = "ttng.cluster_barrier"
+    relaxed = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ARRIVE, Resource.CLUSTER), Effect(Kind.WAIT, Resource.CLUSTER))
+    FORMAT: ClassVar[str] = "attr-dict"
+    SPELLINGS: ClassVar[Spellings] = spellings(
+        {Level.V3_6: PARTS, Level.V3_8: "ttng.cluster_barrier"},
+        write=_barrier_in_parts,
+    )
+
+
+@define
 class ClusterArriveOp(IRDLOperation):
     """Arrives at the cluster's barrier."""
 
     name = "ttng.cluster_arrive"
+    SPELLINGS: ClassVar[Spellings] = spellings(
+        {Level.V3_6: PARTS, Level.V3_9: "ttng.cluster_barrier"},
+        write=_parts_as_barrier,
+    )
     relaxed = prop_def(BoolAttr)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ARRIVE, Resource.CLUSTER))
@@ -160,6 +220,7 @@ class ClusterWaitOp(IRDLOperation):
     """Waits at the cluster's barrier."""
 
     name = "ttng.cluster_wait"
+    SPELLINGS: ClassVar[Spellings] = spellings({Level.V3_6: "ttng.cluster_wait", Level.V3_9: None}, write=_part)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.WAIT, Resource.CLUSTER))
     FORMAT: ClassVar[str] = "attr-dict"

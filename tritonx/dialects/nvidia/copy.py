@@ -41,6 +41,7 @@ from tritonx.dialects.interfaces import ScratchMemory
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.atomic import combines_signed_bits
+from tritonx.dialects.tile.cache_policy import WORDS, cached
 from tritonx.dialects.tile.descriptor import check_reduction
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
@@ -48,6 +49,7 @@ from tritonx.dialects.tile.rules import check_global
 from tritonx.dialects.tile.types import PointerType, TensorDescType
 from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Level, Spellings, spellings
 from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
 
 WRITTEN_PIECE = 16
@@ -120,6 +122,11 @@ class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = BLOCK_IN
     PREDICATE: ClassVar[str] = "pred"
+    SPELLINGS: ClassVar[Spellings] = cached(
+        f"ttng.async_tma_copy_global_to_local %shared_desc[%i] %memory, %mbarrier, %true {WORDS}"
+        " : !tt.tensordesc<tensor<128xf32, #shared>>, !ttg.memdesc<1xi64, #shared, #smem, mutable>"
+        " -> !ttg.memdesc<128xf32, #shared, #smem, mutable>"
+    )
     FORMAT: ClassVar[str] = (
         f"$desc `[` $coord `]` $result `,` $barrier `,` $pred {MODIFIERS} attr-dict"
         " `:` type($desc) `,` type($barrier) `->` type($result)"
@@ -210,14 +217,29 @@ class AsyncTMAScatterOp(IRDLOperation):
         _check_rows(self.x_offsets.type, self.src.type)
 
 
+def _wait_of_reads(op: TMAStoreWaitOp, level: Level) -> None:
+    if level < Level.V3_9:
+        op.properties.pop("read_only", None)
+
+
 @define
 class TMAStoreWaitOp(IRDLOperation):
     """Waits until at most `pendings` groups of copies to global memory are under way; under `read_only` until no others
-    still read shared memory, whose writes may come later."""
+    still read shared memory, whose writes may come later.
+
+    Versions before 3.9 have the wait for reads only, which they write without `read_only`. Read here that is a wait for
+    all, which is more. Printed at their level a wait for all is the one that they would have written."""
 
     name = "ttng.async_tma_store_wait"
     pendings = prop_def(IntegerAttr.constr(i32))
     read_only = opt_prop_def(UnitAttr)
+    SPELLINGS: ClassVar[Spellings] = spellings(
+        {
+            Level.V3_6: "ttng.async_tma_store_wait {pendings = 0 : i32}",
+            Level.V3_9: "ttng.async_tma_store_wait {pendings = 0 : i32, read_only}",
+        },
+        write=_wait_of_reads,
+    )
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(waits(Completion.STORE_GROUP, "pendings"))
     FORMAT: ClassVar[str] = "attr-dict"

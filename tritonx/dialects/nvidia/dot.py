@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i1, i32
@@ -26,6 +27,7 @@ from tritonx.dialects.effects import (
     EffectList,
     Effects,
     Kind,
+    Resource,
     allocation,
     arrives,
     asynchronous,
@@ -49,6 +51,7 @@ from tritonx.dialects.nvidia.rules import check_barrier, check_matrix_shapes, ch
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Level, Spellings
 
 FALSE = BoolAttr.from_bool(False)
 
@@ -207,6 +210,25 @@ class TMEMSubsliceOp(IRDLOperation):
         start = self.N.value.data
         if start < 0 or start + result.shape[-1] > source.shape[-1]:
             raise VerifyException(f"columns {start} to {start + result.shape[-1]} are outside of {source}")
+
+
+class TMEMWaitKind(IntEnum):
+    """Whose accesses to tensor memory are waited for."""
+
+    LOAD = 0
+    STORE = 1
+
+
+@define
+class TMEMWaitOp(IRDLOperation):
+    """Waits until the thread's loads from tensor memory, or its stores to it, are over."""
+
+    name = "ttng.tmem_wait"
+    kind = enum_prop(TMEMWaitKind)
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FENCE, Resource.MEMDESC))
+    FORMAT: ClassVar[str] = "$kind attr-dict"
+    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_9: "ttng.tmem_wait load"})
 
 
 @define

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.alias import Aliased
+from tritonx.ir.spelling import Level, LevelError, Spellings, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,14 +39,18 @@ class TensorMemoryEncoding:
     cta_split_m: int = 1
     cta_split_n: int = 1
     two_ctas: bool = False
+    fp4_padded: bool = False
 
 
 @dataclass(frozen=True)
 class TensorMemoryScalesEncoding:
-    """How the scales of a scaled matrix product lie in tensor memory."""
+    """How the scales of a scaled matrix product lie in tensor memory; `order`: the order of their blocks where it is
+    not the default, `mnThenK`.
+    """
 
     cta_split_m: int = 1
     cta_split_n: int = 1
+    order: str = ""
 
 
 Encoding = TypeVar("Encoding", TensorMemoryEncoding, TensorMemoryScalesEncoding)
@@ -57,22 +62,51 @@ _WORDS = {
     "cta_split_m": "CTASplitM",
     "cta_split_n": "CTASplitN",
     "two_ctas": "twoCTAs",
+    "fp4_padded": "fp4Padded",
+    "order": "blockRepOrder",
 }
+CGA = "CGALayout"
+"""What since 3.9 stands for the two numbers of parts: the coordinates that each bit of a block's number adds."""
+
+ORDERS = ("mnThenK", "kThenMn")
+
+
+def _parts(parser: AttrParser) -> dict[str, int | bool | str]:
+    """The numbers of parts that the bits of a block's number make, which must count parts of rows first."""
+    start = parser.pos
+
+    def basis() -> tuple[int, ...]:
+        numbers = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
+        )
+        return tuple(numbers)
+
+    bases = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, basis)
+    m, n = 1 << sum(bool(b and b[0]) for b in bases), 1 << sum(len(b) > 1 and bool(b[1]) for b in bases)
+    if list(bases) != _bases(m, n):
+        parser.raise_error(f"tensor memory is split in rows, then in columns: {_bases(m, n)}", start)
+    return {"cta_split_m": m, "cta_split_n": n}
+
+
+def _bases(m: int, n: int) -> list[tuple[int, ...]]:
+    """What `CGALayout` says of a split in m parts of rows and n of columns."""
+    rows, columns = m.bit_length() - 1, n.bit_length() - 1
+    return [*((1 << bit, 0) for bit in range(rows)), *((0, 1 << bit) for bit in range(columns))]
 
 
 def _parse(parser: AttrParser, kind: type[Encoding], name: str) -> Encoding:
     """`<key = value, ...>`, the whole of it absent where every field has a default."""
     by_word = {_WORDS[field.name]: field for field in fields(kind)}
-    given: dict[str, int | bool] = {}
+    given: dict[str, int | bool | str] = {}
     start = parser.pos
 
     def entry() -> None:
         word = parser.parse_identifier()
-        if word not in by_word or by_word[word].name in given:
-            parser.raise_error(f"unexpected '{word}', the keys are {', '.join(by_word)}")
         parser.parse_punctuation("=")
-        truth = parser.parse_optional_boolean()
-        given[by_word[word].name] = parser.parse_integer(allow_boolean=False) if truth is None else truth
+        found = _parts(parser) if word == CGA else {by_word[word].name: _value(parser)} if word in by_word else {}
+        if not found or found.keys() & given.keys():
+            parser.raise_error(f"unexpected '{word}', the keys are {', '.join((*by_word, CGA))}", start)
+        given.update(found)
 
     parser.parse_optional_comma_separated_list(parser.Delimiter.ANGLE, entry)
     missing = [word for word, field in by_word.items() if field.default is MISSING and field.name not in given]
@@ -81,12 +115,32 @@ def _parse(parser: AttrParser, kind: type[Encoding], name: str) -> Encoding:
     return cast("Callable[..., Encoding]", kind)(**given)
 
 
+def _value(parser: AttrParser) -> int | bool | str:
+    if parser.parse_optional_punctuation("<"):  # the order of blocks
+        word = parser.parse_identifier()
+        parser.parse_punctuation(">")
+        if word not in ORDERS:
+            parser.raise_error(f"expected one of {', '.join(ORDERS)}, got '{word}'")
+        return "" if word == ORDERS[0] else word
+    truth = parser.parse_optional_boolean()
+    return parser.parse_integer(allow_boolean=False) if truth is None else truth
+
+
 def _print(printer: Printer, data: TensorMemoryEncoding | TensorMemoryScalesEncoding) -> None:
+    level = level_of(printer)
     shown: list[str] = []
     for field in fields(data):
         value = getattr(data, field.name)
-        if value != field.default:
-            shown.append(f"{_WORDS[field.name]} = {str(value).lower()}")
+        if value == field.default:
+            continue
+        if field.name in ("fp4_padded", "order") and level is not None and level < Level.V3_9:
+            raise LevelError(f"Triton {level} has no '{_WORDS[field.name]}' of tensor memory")
+        if field.name.startswith("cta_split") and level is not None and level >= Level.V3_9:
+            text = f"{CGA} = {[list(basis) for basis in _bases(data.cta_split_m, data.cta_split_n)]}"
+        else:
+            text = f"{_WORDS[field.name]} = {f'<{value}>' if field.name == 'order' else str(value).lower()}"
+        if text not in shown:
+            shown.append(text)
     if shown:
         printer.print_string(f"<{', '.join(shown)}>")
 
@@ -96,6 +150,12 @@ class TensorMemoryEncodingAttr(Data[TensorMemoryEncoding], Aliased):
     """`#ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>`"""
 
     name = "ttng.tensor_memory_encoding"
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {
+            Level.V3_6: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CTASplitN = 2>",
+            Level.V3_9: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CGALayout = [[0, 1]]>",
+        }
+    )
     ALIAS: ClassVar[str] = "tmem"
 
     @classmethod

@@ -5,6 +5,7 @@ re-exported here.
 from xdsl.ir import Dialect
 
 from tritonx.dialects.tile.atomic import AtomicCASOp, AtomicRMWOp
+from tritonx.dialects.tile.cache_policy import CachePolicy, CachePolicyAttr
 from tritonx.dialects.tile.control import STATED, CallOp, FuncOp, GetNumProgramsOp, GetProgramIdOp, ReturnOp
 from tritonx.dialects.tile.debug import AssertOp, PrintOp
 from tritonx.dialects.tile.descriptor import (
@@ -18,6 +19,7 @@ from tritonx.dialects.tile.descriptor import (
 from tritonx.dialects.tile.dot import DotOp, DotScaledOp
 from tritonx.dialects.tile.elementwise import (
     AddPtrOp,
+    ApproxDivFOp,
     BitcastOp,
     ClampFOp,
     ElementwiseInlineAsmOp,
@@ -45,6 +47,7 @@ from tritonx.dialects.tile.enums import (
     RoundingMode,
     ScaleDotElemType,
 )
+from tritonx.dialects.tile.grid import GridDependencyLaunchDependentsOp, GridDependencyWaitOp
 from tritonx.dialects.tile.memory import AdvanceOp, LoadOp, MakeTensorPtrOp, StoreOp
 from tritonx.dialects.tile.reduce import ReduceOp, ReduceReturnOp
 from tritonx.dialects.tile.scan import ScanOp, ScanReturnOp
@@ -72,7 +75,10 @@ Tile = Dialect(
         CallOp,
         GetProgramIdOp,
         GetNumProgramsOp,
+        GridDependencyWaitOp,
+        GridDependencyLaunchDependentsOp,
         AddPtrOp,
+        ApproxDivFOp,
         BitcastOp,
         ClampFOp,
         ElementwiseInlineAsmOp,
@@ -118,19 +124,22 @@ Tile = Dialect(
         AssertOp,
         PrintOp,
     ],
-    [PointerType, TensorDescType],
+    [PointerType, TensorDescType, CachePolicyAttr],
 )
 
 __all__ = [
     "STATED",
     "AddPtrOp",
     "AdvanceOp",
+    "ApproxDivFOp",
     "AssertOp",
     "AtomicCASOp",
     "AtomicRMWOp",
     "BitcastOp",
     "BroadcastOp",
     "CacheModifier",
+    "CachePolicy",
+    "CachePolicyAttr",
     "CallOp",
     "CatOp",
     "ClampFOp",
@@ -151,6 +160,8 @@ __all__ = [
     "GatherOp",
     "GetNumProgramsOp",
     "GetProgramIdOp",
+    "GridDependencyLaunchDependentsOp",
+    "GridDependencyWaitOp",
     "HistogramOp",
     "InputPrecision",
     "IntToPtrOp",

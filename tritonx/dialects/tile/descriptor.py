@@ -13,12 +13,14 @@ from xdsl.utils.exceptions import VerifyException
 from tritonx.dialects.effects import PURE, Effects, effects, reads, writes
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.atomic import reduces
+from tritonx.dialects.tile.cache_policy import WORDS, cached
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import pointer_to_element, signless
 from tritonx.dialects.tile.types import TensorDescType
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Spellings
 from tritonx.ir.types import element_type, is_integer, is_tensor, shape_of
 
 DESCRIPTOR = "tt.descriptor"
@@ -138,6 +140,9 @@ class DescriptorLoadOp(IRDLOperation):
     result = result_def()
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = effects(reads("desc"))
+    SPELLINGS: ClassVar[Spellings] = cached(
+        f"%r = tt.descriptor_load %desc[%i] {WORDS} : !tt.tensordesc<tensor<128xf32>> -> tensor<128xf32>"
+    )
     FORMAT: ClassVar[str] = f"$desc `[` $indices `]` {MODIFIERS} attr-dict `:` type($desc) `->` type($result)"
 
     def verify_(self) -> None:

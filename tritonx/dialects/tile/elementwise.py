@@ -21,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.arith import DivfOp
 from tritonx.dialects.control_flow import REGION_END, ControlFlow, PerElement
 from tritonx.dialects.effects import PURE, REGIONS, Effects, by_op, unless_pure
 from tritonx.dialects.layout_constraints import ELEMENTWISE, NO_TENSORS, SAME_LAYOUT, LayoutConstraint
@@ -28,11 +29,13 @@ from tritonx.dialects.tile.enums import PropagateNan, RoundingMode
 from tritonx.dialects.tile.rules import check_elementwise, check_power_of_two
 from tritonx.ir.declaration import TypeRules, enum_prop, opt_enum_prop, same
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Level, Spellings, replace, spellings
 from tritonx.ir.types import (
     PointerType,
     bit_width,
     element_type,
     encoding_of,
+    f32,
     is_float,
     is_integer,
     is_tensor,
@@ -44,6 +47,11 @@ CAST = "$src attr-dict `:` type($src) `->` type($result)"
 
 def _check_cast(op: IRDLOperation, source: Attribute, result: Attribute) -> None:
     check_elementwise((source, result), f"operand and result of {op.name}")
+
+
+def _divide(op: IRDLOperation, level: Level) -> None:
+    if level < Level.V3_9:
+        replace(op, DivfOp.create(operands=op.operands, result_types=[op.results[0].type]))
 
 
 @define
@@ -201,6 +209,32 @@ class PreciseDivFOp(IRDLOperation):
     def verify_(self) -> None:
         if not is_float(self.x.type):
             raise VerifyException(f"expected a floating-point type, got {self.x.type}")
+
+
+@define
+class ApproxDivFOp(IRDLOperation):
+    """Quotient of f32 as the target's fastest instruction gives it.
+
+    The error is the target's: 2 units in the last place on NVIDIA GPUs, where the divisor is between 2^-126 and 2^126
+    (PTX ISA, "div.approx.f32"), 2.5 on AMD GPUs (LLVM, `llvm.amdgcn.fdiv.fast`). A target that has no such
+    instruction rounds as IEEE 754 says, and so does the interpreter. Versions before 3.9 divide."""
+
+    name = "tt.approx_divf"
+    x = operand_def()
+    y = operand_def()
+    result = result_def()
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
+    FORMAT: ClassVar[str] = "$x `,` $y attr-dict `:` type($x)"
+    TYPES: ClassVar[TypeRules] = {"y": ("x", same), "result": ("x", same)}
+    SPELLINGS: ClassVar[Spellings] = spellings(
+        {Level.V3_6: "%r = arith.divf %f, %f : f32", Level.V3_9: "%r = tt.approx_divf %f, %f : f32"},
+        write=_divide,
+    )
+
+    def verify_(self) -> None:
+        if element_type(self.x.type) != f32:
+            raise VerifyException(f"expected f32, got {self.x.type}")
 
 
 @define

@@ -19,11 +19,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import OUTPUT_EFFECT, PURE, EffectList, Effects, by_op, effects, reads, writes
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint
+from tritonx.dialects.tile.cache_policy import WORDS, cached
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.rules import loaded_from, mask_of, pointer_to_element
 from tritonx.ir.declaration import TypeRules, enum_prop, opt_enum_prop, same
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Level, Spellings
 from tritonx.ir.types import PointerType, is_tensor, shape_of
+
+UNTIL_3_6 = Spellings({Level.V3_6: "", Level.V3_8: None})
+"""Later versions have no pointers to blocks."""
 
 MODIFIERS = "oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)"
 
@@ -69,6 +74,7 @@ class LoadOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = by_op(_load_effects)
+    SPELLINGS: ClassVar[Spellings] = cached(f"%r = tt.load %ptrs {WORDS} : tensor<128x!tt.ptr<f32>>")
     FORMAT: ClassVar[str] = f"$ptr (`,` $mask^)? (`,` $other^)? {MODIFIERS} attr-dict `:` type($ptr)"
     TYPES: ClassVar[TypeRules] = {
         "result": ("ptr", loaded_from),
@@ -95,6 +101,7 @@ class StoreOp(IRDLOperation):
     evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = effects(writes("ptr"))
+    SPELLINGS: ClassVar[Spellings] = cached(f"tt.store %ptrs, %floats {WORDS} : tensor<128x!tt.ptr<f32>>")
     FORMAT: ClassVar[str] = f"$ptr `,` $value (`,` $mask^)? {MODIFIERS} attr-dict `:` type($ptr)"
     TYPES: ClassVar[TypeRules] = {"value": ("ptr", loaded_from), "mask": ("ptr", mask_of)}
 
@@ -116,6 +123,7 @@ class MakeTensorPtrOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = PURE
+    SPELLINGS: ClassVar[Spellings] = UNTIL_3_6
     FORMAT: ClassVar[str] = (
         "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     )
@@ -147,6 +155,7 @@ class AdvanceOp(IRDLOperation):
     result = result_def()
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = PURE
+    SPELLINGS: ClassVar[Spellings] = UNTIL_3_6
     FORMAT: ClassVar[str] = "$ptr `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     TYPES: ClassVar[TypeRules] = {"ptr": ("result", same)}
 

@@ -27,7 +27,6 @@ from tritonx.dialects.tile.elementwise import CAST
 from tritonx.dialects.tile.rules import (
     check_axis,
     check_power_of_two,
-    check_same_encoding,
     element_rule,
     mask_of,
     tensor_type,
@@ -145,7 +144,6 @@ class BroadcastOp(IRDLOperation):
     def verify_(self) -> None:
         source, result = tensor_type(self.src.type), tensor_type(self.result.type, "result")
         _check_same_elements(source.element_type, result.element_type)
-        check_same_encoding(source, result, "operand and result")
         a, b = shape_of(source), shape_of(result)
         if len(a) != len(b):
             raise VerifyException(f"the rank changes from {len(a)} to {len(b)}")

@@ -4,14 +4,15 @@ builtin dialect.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Data, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.types import PointerType, shape_of
+from tritonx.ir.spelling import Level, Spellings, since
+from tritonx.ir.types import PointerType, encoding_of, shape_of
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
@@ -26,10 +27,12 @@ class TensorDescType(Data[tuple[TensorType[Attribute]]], TypeAttribute):
     block.
 
     `block_type` is the type of one block; its encoding, if any, is the layout of the block in shared memory.
-    The later spelling `!tt.tensordesc<128x64xf16, #shared>` is read too.
     """
 
     name = "tt.tensordesc"
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {Level.V3_6: "!tt.tensordesc<tensor<128x64xf16>>", Level.V3_8: "!tt.tensordesc<128x64xf16>"}
+    )
 
     def __init__(self, block_type: TensorType[Attribute]) -> None:
         super().__init__((block_type,))
@@ -69,4 +72,14 @@ class TensorDescType(Data[tuple[TensorType[Attribute]]], TypeAttribute):
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.block_type)
+            if since(printer, Level.V3_8):
+                self._print_bare(printer)
+            else:
+                printer.print_attribute(self.block_type)
+
+    def _print_bare(self, printer: Printer) -> None:
+        printer.print_string("".join(f"{size}x" for size in self.shape))
+        printer.print_attribute(self.element_type)
+        if (encoding := encoding_of(self.block_type)) is not None:
+            printer.print_string(", ")
+            printer.print_attribute(encoding)

@@ -117,4 +117,6 @@ TABLE: Table = {
     ub.UnreachableOp: always(_unreachable),
     **case(llvm.AssumeOp, _assume),
     gpu.BarrierOp: always(_nothing),
+    tile.GridDependencyWaitOp: always(_nothing),
+    tile.GridDependencyLaunchDependentsOp: always(_nothing),
 }

@@ -163,4 +163,5 @@ TABLE: Table = {
     **case(tile.ClampFOp, _clamp),
     tile.PreciseSqrtOp: in_single(np.sqrt),
     tile.PreciseDivFOp: rounded(np.divide),
+    tile.ApproxDivFOp: rounded(np.divide),
 }

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from tritonx.dialects import arith, math
-from tritonx.dialects.tile import PreciseDivFOp, PreciseSqrtOp
+from tritonx.dialects.tile import ApproxDivFOp, PreciseDivFOp, PreciseSqrtOp
 from tritonx.ir.fold.constants import constant_of, format_of, round_to
 from tritonx.ir.fold.result import Constant, Folded, Operands, Properties, Rule
 from tritonx.ir.types import FLOAT8_TYPES, element_type
@@ -169,4 +169,5 @@ FLOAT_RULES: dict[type[Operation], Rule] = {
     math.SqrtOp: _unary(_square_root),
     PreciseSqrtOp: _unary(_square_root),
     PreciseDivFOp: _binary(_divide, unit=1.0),
+    ApproxDivFOp: _binary(_divide, unit=1.0),
 }

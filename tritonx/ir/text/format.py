@@ -8,6 +8,8 @@
 | `$name` | operand(s), property or successor of that name; an enum property is its keyword |
 | `int($p)`, `ints($p)` | an integer property without its type; an integer-array property without its wrapping |
 | `type($x)`, `elided($x, !prefix)` | type(s) of operand or result; the same with `!prefix` left out |
+| `behind($p, $x)` | type of `$x`; since Triton 3.9 `type of $p -> type of $x` |
+| `pointer($p)` | type of a pointer without `!tt.ptr`; since Triton 3.9 with it |
 | `type(operands)`, `functional-type(a, b)` | types of all operands; `(types of a) -> types of b` |
 | `operands` | all operands |
 | `token($dep, $token)` | `[%dep]` or `[]` if there is a result `$token`, nothing otherwise |

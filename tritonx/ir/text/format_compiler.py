@@ -111,7 +111,7 @@ class Compiler(Directives):
             return self.all_operands()
         if token == "oilist":
             return self.oilist()
-        if token in ("type", "elided", "functional-type", "int", "ints", "token", "pairs"):
+        if token in ("type", "elided", "functional-type", "int", "ints", "token", "pairs", "behind", "pointer"):
             self.take("(")
             arguments = [self.take()]
             while self.peek() == ",":

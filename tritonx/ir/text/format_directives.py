@@ -14,6 +14,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.properties import integer_property, integers_property
+from tritonx.ir.spelling import Level, since
 from tritonx.ir.text.format_pieces import (
     FormatError,
     Piece,
@@ -29,7 +30,8 @@ from tritonx.ir.text.format_pieces import (
     operands_of,
     property_present,
 )
-from tritonx.ir.types import type_of
+from tritonx.ir.types import element_type, type_of
+from tritonx.ir.types import pointer as pointer_type
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser
@@ -150,6 +152,42 @@ class Directives:
                 cast(Data[object], type_).print_parameter(printer)
 
         return Piece(parse, print_, never, always)
+
+    def directive_behind(self, pointer: str, value: str) -> Piece:
+        """The type of a value, and since 3.9 that of the pointer to it in front; read in both forms."""
+        (name, types, _), (value_name, value_types, _) = self.value_types(pointer), self.value_types(value)
+        before = self.prefix()
+
+        def parse(parser: Parser, state: State) -> None:
+            first = parser.parse_type()
+            if parser.parse_optional_punctuation("->") is not None:
+                state.types[name] = [first]
+                first = parser.parse_type()
+            else:
+                state.types[name] = [pointer_type(element_type(first))]
+            state.types[value_name] = [first]
+
+        def print_(printer: Printer, op: IRDLOperation) -> None:
+            printer.print_string(before)
+            if since(printer, Level.V3_9):
+                printer.print_list(types(op), printer.print_attribute)
+                printer.print_string(" -> ")
+            printer.print_list(value_types(op), printer.print_attribute)
+
+        return Piece(parse, print_, never, always)
+
+    def directive_pointer(self, argument: str) -> Piece:
+        """The type of a pointer, since 3.9 in full, before without its name."""
+        elided, name = self.directive_elided(argument, "!tt.ptr"), argument[1:]
+
+        def print_(printer: Printer, op: IRDLOperation) -> None:
+            if since(printer, Level.V3_9):
+                printer.print_string(" ")
+                printer.print_attribute(type_of(getattr(op, name)))
+            else:
+                elided.print(printer, op)
+
+        return Piece(elided.parse, print_, never, always)
 
     def directive_functional_type(self, inputs: str, outputs: str) -> Piece:
         in_name, in_types, _ = self.value_types(inputs)

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.printer import Printer as XDSLPrinter
 from xdsl.traits import IsolatedFromAbove
 
+from tritonx.ir.spelling import Level, LevelError, respell
 from tritonx.ir.text.aliases import LOCATION_KINDS, collect_aliases
 from tritonx.ir.text.floats import float_text
 
@@ -35,6 +36,8 @@ _REPEATED = (TypeAttribute, *LOCATION_KINDS)
 class Printer(XDSLPrinter):
     """See the module's docstring; `print_module` is the entry."""
 
+    level: Level | None = None
+    """Of which version of Triton the text is; see `tritonx.ir.spelling`."""
     _aliases: dict[Attribute, str] = field(default_factory=dict[Attribute, str], init=False)
     _known: dict[int, tuple[Attribute, str]] = field(default_factory=dict[int, tuple[Attribute, str]], init=False)
     """Texts of types and locations, by what they are as objects: most stand at many places as one."""
@@ -195,8 +198,22 @@ class Printer(XDSLPrinter):
             self.print_list(cast(Iterable[BlockArgument], arguments), self.print_block_argument)
 
 
-def print_op_text(op: Operation, *, debuginfo: bool = False, generic: bool = False) -> str:
-    """An op as text, with the aliases it needs in front."""
+def _respelled(op: Operation, level: Level) -> Operation:
+    """A copy in which everything is what the level's text can say. A `LevelError` is at the op that was given."""
+    copy = op.clone()
+    originals = dict(zip(copy.walk(), op.walk(), strict=True))
+    try:
+        respell(copy, level)
+    except LevelError as error:
+        error.op = None if error.op is None else originals.get(error.op)
+        raise
+    return copy
+
+
+def print_op_text(op: Operation, *, debuginfo: bool = False, generic: bool = False, level: Level | None = None) -> str:
+    """An op as text, with the aliases it needs in front. Raises `LevelError` for what the level cannot say."""
+    if level is not None:
+        op = _respelled(op, level)
     stream = StringIO()
-    Printer(stream, print_debuginfo=debuginfo, print_generic_format=generic).print_module(op)
+    Printer(stream, print_debuginfo=debuginfo, print_generic_format=generic, level=level).print_module(op)
     return stream.getvalue()

@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
+from tritonx.ir.spelling import spellings_of
 from tritonx.ir.text.aliases import LOCATION_KINDS
 from tritonx.ir.text.lexer import SKIP
 from tritonx.ir.text.regions import RegionParser
@@ -74,14 +76,26 @@ class LineParser(RegionParser):
         """The op at the current token; raises ``ParseError``."""
         line = self._line(self._current_token.span.start)
         if line is None:
-            return super().parse_operation()
+            return self._read_op()
         template = self._templates.get(line.key)
         op = None if template is None else self._parse_again(line, template)
         if op is None:
-            op = super().parse_operation()
+            op = self._read_op()
             if template is None:
                 self._keep(line, op)
         return op
+
+    def _read_op(self) -> Operation:
+        """The op at the current token, in the form that the IR has of it whatever version of Triton wrote it."""
+        start = self.pos
+        op = super().parse_operation()
+        declared = spellings_of(type(op))
+        if declared is None or declared.read is None:
+            return op
+        try:
+            return declared.read(op)
+        except VerifyException as error:
+            self.raise_error(str(error), start)
 
     def _alias(self, name: str) -> Attribute | None:
         raise NotImplementedError

@@ -15,6 +15,8 @@
 // CHECK: fence.proxy.async.shared::cluster;
 // CHECK: barrier.cluster.arrive.relaxed.aligned;
 // CHECK: barrier.cluster.wait.aligned;
+// CHECK: fence.mbarrier_init.release.cluster;
+// CHECK: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
 // CHECK: @{{%p[0-9]+}} mbarrier.inval.shared::cta.b64 [{{.*}}];
 // CHECK: ret;
 
@@ -34,6 +36,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     ttng.fence_async_shared {bCluster = true}
     ttng.cluster_arrive {relaxed = true}
     ttng.cluster_wait
+    ttng.fence_mbarrier_init_release_cluster
+    ttng.cluster_barrier
     ttng.inval_barrier %bar : !ttg.memdesc<1xi64, #bars, #smem, mutable>
     tt.return
   }

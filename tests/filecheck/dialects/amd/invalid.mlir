@@ -4,7 +4,7 @@
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
   tt.func @f(%p: !tt.ptr<f32>, %o: tensor<128x64xi32, #blocked>) {
-    // expected-error@+1 {{the type of 'ptr' must be !tt.ptr<f16>, because that of 'result' is tensor<128x64xf16, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCT}}
+    // expected-error@+1 {{!tt.ptr<f32> does not point to f16 in global memory}}
     %0 = "amdg.buffer_load"(%p, %o) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>}> : (!tt.ptr<f32>, tensor<128x64xi32, #blocked>) -> tensor<128x64xf16, #blocked>
     tt.return
   }

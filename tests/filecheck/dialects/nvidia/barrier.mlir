@@ -22,6 +22,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttng.fence_async_shared {bCluster = false}
     ttng.cluster_arrive {relaxed = true}
     ttng.cluster_wait
+    ttng.fence_mbarrier_init_release_cluster
+    ttng.cluster_barrier
+    ttng.cluster_barrier {relaxed = true}
     tt.return
   }
 }
@@ -44,4 +47,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: ttng.fence_async_shared {bCluster = false}
 // CHECK-NEXT: ttng.cluster_arrive {relaxed = true}
 // CHECK-NEXT: ttng.cluster_wait
+// CHECK-NEXT: ttng.fence_mbarrier_init_release_cluster
+// CHECK-NEXT: ttng.cluster_barrier
+// CHECK-NEXT: ttng.cluster_barrier {relaxed = true}
 // CHECK-NEXT: tt.return

@@ -33,6 +33,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %token4 = ttng.tc_gen5_mma %a, %b, %u[%token3], %c, %c {two_ctas} : !ttg.memdesc<128x64xf16, #nv, #smem, mutable>, !ttg.memdesc<64x128xf16, #nvt, #smem, mutable>, !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>
     ttng.tc_gen5_mma %a, %b, %t, %c, %c, %bar[%c], %bar[%c] {is_async} : !ttg.memdesc<128x64xf16, #nv, #smem, mutable>, !ttg.memdesc<64x128xf16, #nvt, #smem, mutable>, !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #bar, #smem, mutable>, !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ttng.tc_gen5_mma_scaled %f, %f, %t, %s, %s, %c, %c lhs = e5m2 rhs = e4m3, %bar[%c] {is_async} : !ttg.memdesc<128x128xf8E5M2, #nv8, #smem, mutable>, !ttg.memdesc<128x128xf8E5M2, #nv8, #smem, mutable>, !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>, !ttg.memdesc<128x8xi8, #scales, #ttng.tensor_memory, mutable>, !ttg.memdesc<128x8xi8, #scales, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.tmem_wait load
+    ttng.tmem_wait store
     ttng.tc_gen5_commit %bar : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ttng.tc_gen5_commit %bar, %c {two_ctas} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     tt.return
@@ -69,6 +71,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: %token4 = ttng.tc_gen5_mma %a, %b, %u[%token3], %c, %c {two_ctas} : !ttg.memdesc<128x64xf16, #shared, #smem, mutable>, !ttg.memdesc<64x128xf16, #shared1, #smem, mutable>, !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>
 // CHECK-NEXT: ttng.tc_gen5_mma %a, %b, %t, %c, %c, %bar[%c], %bar[%c] {is_async} : !ttg.memdesc<128x64xf16, #shared, #smem, mutable>, !ttg.memdesc<64x128xf16, #shared1, #smem, mutable>, !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #shared2, #smem, mutable>, !ttg.memdesc<1xi64, #shared2, #smem, mutable>
 // CHECK-NEXT: ttng.tc_gen5_mma_scaled %f, %f, %t, %s, %s, %c, %c lhs = e5m2 rhs = e4m3, %bar[%c] {is_async} : !ttg.memdesc<128x128xf8E5M2, #shared3, #smem, mutable>, !ttg.memdesc<128x128xf8E5M2, #shared3, #smem, mutable>, !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>, !ttg.memdesc<128x8xi8, #tmem_scales, #ttng.tensor_memory, mutable>, !ttg.memdesc<128x8xi8, #tmem_scales, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #shared2, #smem, mutable>
+// CHECK-NEXT: ttng.tmem_wait load
+// CHECK-NEXT: ttng.tmem_wait store
 // CHECK-NEXT: ttng.tc_gen5_commit %bar : !ttg.memdesc<1xi64, #shared2, #smem, mutable>
 // CHECK-NEXT: ttng.tc_gen5_commit %bar, %c {two_ctas} : !ttg.memdesc<1xi64, #shared2, #smem, mutable>
 // CHECK-NEXT: tt.return

@@ -29,6 +29,12 @@ module {
     }) : (tensor<64xf32>, tensor<64xi32>) -> (tensor<64xi32>, tensor<64xf32>)
     tt.return
   }
+
+  tt.func @approximate(%x: tensor<64xf32>, %f: f32) {
+    %0 = tt.approx_divf %x, %x : tensor<64xf32>
+    %1 = tt.approx_divf %f, %f : f32
+    tt.return
+  }
 }
 
 // CHECK: tt.func @elementwise(%p: !tt.ptr<f32>, %s: !tt.ptr<f16, 3>, %n: i32, %l: i64, %x: tensor<64xf32>, %h: tensor<64xf16>, %i: tensor<64xi32>, %ps: tensor<64x!tt.ptr<f32>>) {
@@ -55,3 +61,7 @@ module {
 // CHECK-NEXT: tt.map_elementwise.return %b, %a : i32, f32
 // CHECK-NEXT: }) : (tensor<64xf32>, tensor<64xi32>) -> (tensor<64xi32>, tensor<64xf32>)
 // CHECK-NEXT: tt.return
+
+// CHECK: tt.func @approximate
+// CHECK-NEXT: %0 = tt.approx_divf %x, %x : tensor<64xf32>
+// CHECK-NEXT: %1 = tt.approx_divf %f, %f : f32

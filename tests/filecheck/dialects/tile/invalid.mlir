@@ -140,6 +140,65 @@ module {
 // -----
 
 module {
+  tt.func @f(%x: tensor<4xf64>) {
+    // expected-error@+1 {{expected f32, got tensor<4xf64>}}
+    %0 = tt.approx_divf %x, %x : tensor<4xf64>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%x: !tt.ptr<f32>) {
+    // expected-error@+1 {{#tt.cache_policy lacks eviction_policy}}
+    %0 = tt.load %x {cachePolicy = #tt.cache_policy<cache_modifier = ca>} : !tt.ptr<f32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%x: !tt.ptr<f32>) {
+    // expected-error@+1 {{'never' is none of evict_normal, evict_first, evict_last}}
+    %0 = tt.load %x {cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = never>} : !tt.ptr<f32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%x: !tt.ptr<f32>) {
+    // expected-error@+1 {{'cachePolicy' must be a cache policy, got 1 : i32}}
+    %0 = tt.load %x {cachePolicy = 1 : i32} : !tt.ptr<f32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%x: !tt.ptr<f32>) {
+    // expected-error@+1 {{'cachePolicy' stands beside other words for it}}
+    %0 = tt.load %x cacheModifier = cg {cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_normal>} : !tt.ptr<f32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{unknown address space 'shared', there are global, descriptor, constant}}
+  tt.func @f(%x: !tt.ptr<f32, "shared">) {
+    tt.return
+  }
+}
+
+// -----
+
+module {
   tt.func @f(%x: tensor<4xf32>) {
     // expected-error@+1 {{expected an integer type, got tensor<4xf32>}}
     %0 = tt.mulhiui %x, %x : tensor<4xf32>

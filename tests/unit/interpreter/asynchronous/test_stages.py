@@ -112,3 +112,8 @@ def test_a_clusters_barrier_is_one_of_the_block_too() -> None:
         missing = without(without(text, arrive, which), wait, which)
         assert found(missing, 2048) == found(without(TRANSPOSE, "local_barrier", which), 2048) != set()
     assert found(without(text, arrive), 2048) >= {Kind.HANG}
+    whole = TRANSPOSE.replace("ttg.local_barrier", "ttng.fence_mbarrier_init_release_cluster\n    ttng.cluster_barrier")
+    assert found(whole, 2048) == set()
+    for which in (0, 1):
+        missing = without(whole, "ttng.cluster_barrier", which)
+        assert found(missing, 2048) == found(without(TRANSPOSE, "local_barrier", which), 2048) != set()

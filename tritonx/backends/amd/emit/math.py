@@ -34,6 +34,8 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     elem = operands[0].elem
     if name in ("div", "precise_div"):
         return None
+    if name == "approximate_div":
+        return call_each(f, "@llvm.amdgcn.fdiv.fast", operands, "float")
     if name in ("sqrt", "precise_sqrt"):
         return call_intrinsic(f, "sqrt", operands)
     if name == "rsqrt":

@@ -51,6 +51,7 @@ WARP_GROUPS = Feature("products of a warp group", 90, 90, "leave tt.dot to the c
 ROWS_BY_INDEX = Feature(
     "block copies of rows by their indices", 100, 103, "descriptors in tt are loads and stores here"
 )
+LAUNCH_CONTROL = Feature("cluster launch control", 100, instead="loop over programs")
 TENSOR_MEMORY = Feature("tensor memory", 100, 103, "leave tt.dot to the compiler")
 
 FEATURES: dict[type[Operation], Feature] = {
@@ -63,6 +64,13 @@ FEATURES: dict[type[Operation], Feature] = {
     ttng.FenceAsyncSharedOp: BLOCK_COPIES,
     ttng.ClusterArriveOp: CLUSTERS,
     ttng.ClusterWaitOp: CLUSTERS,
+    ttng.ClusterBarrierOp: CLUSTERS,
+    ttng.FenceMbarrierInitOp: CLUSTERS,
+    ttng.CLCTryCancelOp: LAUNCH_CONTROL,
+    ttng.CLCTryCancelSyncOp: LAUNCH_CONTROL,
+    ttng.CLCLoadResultOp: LAUNCH_CONTROL,
+    ttng.CLCIsCanceledOp: LAUNCH_CONTROL,
+    ttng.CLCGetProgramIdOp: LAUNCH_CONTROL,
     ttng.AsyncTMACopyGlobalToLocalOp: BLOCK_COPIES,
     ttng.AsyncTMACopyLocalToGlobalOp: BLOCK_COPIES,
     ttng.AsyncTMAReduceOp: BLOCK_COPIES,
@@ -80,6 +88,7 @@ FEATURES: dict[type[Operation], Feature] = {
     ttng.TMEMStoreOp: TENSOR_MEMORY,
     ttng.TMEMSubsliceOp: TENSOR_MEMORY,
     ttng.TMEMCopyOp: TENSOR_MEMORY,
+    ttng.TMEMWaitOp: TENSOR_MEMORY,
     ttng.TCGen5MMAOp: TENSOR_MEMORY,
     ttng.TCGen5MMAScaledOp: TENSOR_MEMORY,
     ttng.TCGen5CommitOp: TENSOR_MEMORY,

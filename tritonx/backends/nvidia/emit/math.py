@@ -73,6 +73,8 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
         return call_each(f, approximate(f, name), operands, "float")
     if name == "div" and len(set(operands[1].scalars or ())) == 1 and operands[0].n >= UNIFORM_FROM:
         return divided_by_one(f, operands[0], (operands[1].scalars or [""])[0])
+    if name == "approximate_div":
+        return call_each(f, approximate_quotient(f), operands, "float")
     if name == "div":
         return call_each(f, "@llvm.nvvm.div.full", operands, "float")
     if name in POLYNOMIALS:
@@ -84,6 +86,11 @@ def approximate(f: FunctionEmitter, name: str) -> str:
     """The intrinsic, which keeps subnormal numbers where ``enable_reflect_ftz`` is off."""
     flushes = cast("NvidiaMachine", f.machine).reflect_ftz
     return _APPROXIMATE[name] if flushes else _APPROXIMATE[name].replace(".ftz", "")
+
+
+def approximate_quotient(f: FunctionEmitter) -> str:
+    """As `approximate`."""
+    return "@llvm.nvvm.div.approx.ftz.f" if cast("NvidiaMachine", f.machine).reflect_ftz else "@llvm.nvvm.div.approx.f"
 
 
 def exponential_of_halves(f: FunctionEmitter, x: Tile) -> Tile:

@@ -13,13 +13,16 @@ from tritonx.dialects.nvidia import (
     AsyncCopyMbarrierArriveOp,
     BarrierExpectOp,
     ClusterArriveOp,
+    ClusterBarrierOp,
     ClusterWaitOp,
     FenceAsyncSharedOp,
+    FenceMbarrierInitOp,
     InitBarrierOp,
     InvalBarrierOp,
     WaitBarrierOp,
 )
 from tritonx.ir.dispatch import case
+from tritonx.ir.failure import PassError
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
@@ -104,6 +107,17 @@ def cluster_wait(op: ClusterWaitOp, f: FunctionEmitter) -> None:
     assembly(f, "barrier.cluster.wait.aligned;")
 
 
+def cluster_barrier(op: ClusterBarrierOp, f: FunctionEmitter) -> None:
+    if f.threads.group != f.module.group:
+        raise PassError(op, "a partition waits for the cluster", "all warps of a block do, outside of partitions")
+    relaxed = ".relaxed" if op.relaxed.value.data else ""
+    assembly(f, f"barrier.cluster.arrive{relaxed}.aligned; barrier.cluster.wait.aligned;")
+
+
+def fence_made_barriers(op: FenceMbarrierInitOp, f: FunctionEmitter) -> None:
+    assembly(f, "fence.mbarrier_init.release.cluster;")
+
+
 TABLE: dict[type[Operation], Emit] = {
     **case(InitBarrierOp, init),
     **case(InvalBarrierOp, invalidate),
@@ -114,4 +128,6 @@ TABLE: dict[type[Operation], Emit] = {
     **case(FenceAsyncSharedOp, fence),
     **case(ClusterArriveOp, cluster_arrive),
     **case(ClusterWaitOp, cluster_wait),
+    **case(ClusterBarrierOp, cluster_barrier),
+    **case(FenceMbarrierInitOp, fence_made_barriers),
 }

@@ -167,14 +167,14 @@ def _fence(op: ttng.FenceAsyncSharedOp, bind: Program) -> Function:
     return fence
 
 
-def _cluster_arrive(op: ttng.ClusterArriveOp, bind: Program) -> Function:
+def _cluster_arrive(op: ttng.ClusterArriveOp | ttng.ClusterBarrierOp, bind: Program) -> Function:
     def arrive() -> None:
         bind.machine.cluster.extend(bind.machine.clocks.release(agent) for agent in bind.group.all)
 
     return arrive
 
 
-def _cluster_wait(op: ttng.ClusterWaitOp, bind: Program) -> Function:
+def _cluster_wait(op: ttng.ClusterWaitOp | ttng.ClusterBarrierOp, bind: Program) -> Function:
     machine = bind.machine
 
     def wait() -> None:
@@ -186,6 +186,21 @@ def _cluster_wait(op: ttng.ClusterWaitOp, bind: Program) -> Function:
         machine.cluster.clear()
 
     return wait
+
+
+def _cluster_barrier(op: ttng.ClusterBarrierOp, bind: Program) -> Function:
+    arrive, wait = _cluster_arrive(op, bind), _cluster_wait(op, bind)
+
+    def meet() -> None:
+        arrive()
+        wait()
+
+    return meet
+
+
+def _fence_made(op: ttng.FenceMbarrierInitOp, bind: Program) -> Function:
+    """What follows is ordered by the cluster's barrier here, as all memory of a block is."""
+    return lambda: None
 
 
 def note(machine: Machine, op: Operation, view: View) -> None:
@@ -204,4 +219,6 @@ TABLE: Table = {
     **case(ttng.FenceAsyncSharedOp, _fence),
     **case(ttng.ClusterArriveOp, _cluster_arrive),
     **case(ttng.ClusterWaitOp, _cluster_wait),
+    **case(ttng.ClusterBarrierOp, _cluster_barrier),
+    **case(ttng.FenceMbarrierInitOp, _fence_made),
 }

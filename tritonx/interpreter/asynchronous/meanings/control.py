@@ -66,7 +66,7 @@ def _call(op: tile.CallOp, bind: Program) -> Function:
     return call
 
 
-def _barrier(op: gpu.BarrierOp | gpu_layout.LocalBarrierOp, bind: Program) -> Function:
+def _barrier(op: gpu.BarrierOp | gpu_layout.LocalBarrierOp | gpu_layout.BarrierOp, bind: Program) -> Function:
     """The warps of the group meet; of a partition, its own."""
     group = bind.group
 
@@ -145,7 +145,7 @@ TABLE: Table = {
     **case(scf.ExecuteRegionOp, _execute_region),
     **case(tile.CallOp, _call),
     **case(gpu.BarrierOp, _barrier),
-    **case(gpu_layout.LocalBarrierOp, _barrier),
+    **case((gpu_layout.LocalBarrierOp, gpu_layout.BarrierOp), _barrier),
     **case(gpu_layout.WarpSpecializeOp, _warp_specialize),
     **case(gpu_layout.PredicateStageOp, _predicate_stage),
     **case(gpu_layout.MaskOp, _mask),

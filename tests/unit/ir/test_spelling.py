@@ -1,0 +1,88 @@
+"""Each spelling that a class declares is read, and is what is printed at its level."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tritonx.ir.spelling import Level, LevelError, Spellings
+from tritonx.ir.text import parse_module, print_module
+from tritonx.ir.verify import verify
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from spelled import Spelled, spelled
+
+FOUND = spelled()
+
+
+def compact(text: str) -> list[str]:
+    """The lines without indentation, the encodings that have names in the environment by these."""
+    return [line.strip() for line in text.splitlines()]
+
+
+def modules_with(one: Spelled) -> list[ModuleOp]:
+    """What the examples are read as, where that is the class itself: some levels say with other ops what they lack, or
+    say less."""
+    read = [parse_module(one.module(level)) for level in reversed(Level) if one.text(level) is not None]
+    of_class = [module for module in read if one.is_attribute or any(op.name == one.name for op in module.walk())]
+    return [module for module in of_class if print_module(module) == print_module(of_class[0])]
+
+
+@pytest.mark.parametrize("level", Level, ids=str)
+@pytest.mark.parametrize("one", FOUND, ids=lambda one: one.name)
+def test_a_spelling_is_read_and_printed(one: Spelled, level: Level) -> None:
+    """Whatever level it comes from, where these words say as much."""
+    modules = modules_with(one)
+    assert modules
+    for module in modules:
+        verify(module)
+        wanted = one.text(level)
+        if wanted is None:
+            with pytest.raises(LevelError, match=rf"Triton {level} has no ") as caught:
+                print_module(module, level=level)
+            assert caught.value.op is not None and caught.value.op in module.walk()
+            continue
+        before = print_module(module)
+        printed = print_module(module, level=level)
+        if wanted.startswith(("!", "#")):
+            assert wanted in printed
+        else:
+            lines = compact(printed)
+            at = lines.index(compact(wanted)[0])
+            assert lines[at : at + len(compact(wanted))] == compact(wanted)
+        assert print_module(module) == before  # the module itself stays
+        verify(parse_module(printed))
+        generic = print_module(module, level=level, generic=True)
+        verify(parse_module(generic))
+
+
+def test_levels() -> None:
+    assert [str(level) for level in Level] == ["3.6", "3.8", "3.9"]
+    with pytest.raises(ValueError, match=r"'3\.7' is no level of text: there are 3\.6, 3\.8, 3\.9"):
+        Level.named("3.7")
+
+
+def test_an_example_holds_until_the_next() -> None:
+    declared = Spellings({Level.V3_8: "new", Level.V3_9: None})
+    assert [declared.text(level) for level in Level] == [None, "new", None]
+    assert declared.shown and not Spellings({Level.V3_6: None}).shown
+
+
+@pytest.mark.parametrize(
+    ("level", "text", "message"),
+    [
+        (Level.V3_9, "!tt.ptr<f32, 3>", "Triton 3.9 has no pointers to address space 3"),
+        (Level.V3_8, "!tt.ptr<tensor<4xf32>>", None),
+    ],
+)
+def test_types_that_a_level_cannot_say(level: Level, text: str, message: str | None) -> None:
+    module = parse_module(f"module {{\n  tt.func @f(%x: {text}) {{\n    tt.return\n  }}\n}}")
+    if message is None:
+        assert text in print_module(module, level=level)
+        return
+    with pytest.raises(LevelError, match=message):
+        print_module(module, level=level)
