@@ -32,6 +32,7 @@ LAZY: dict[str, str] = {
     "tritonx.runtime": "decorating imports nothing heavy, and a launch answered from the cache no compiler",
     "tritonx.testing": "arrays without NumPy's start-up, and a child process imports only what it runs",
     "tritonx.tools": "a command tells its usage and its mistakes before the compiler is loaded",
+    "tritonx.transforms.pipelining.plan": "who makes a plan reads none",
 }
 """A module, or a package with all in it, that imports modules of tritonx inside functions → why."""
 

@@ -13,12 +13,16 @@ any IR (`modulo_problem`), which branch and bound solves (`modulo_schedule`).
 
 *The slots.* A value that waits over d intervals needs d + 1 slots, or one more where its reader is a product that reads
 on after it was issued. `buffered_tiles` says what may wait in slots, `rearrange` changes schedules so that it takes
-fewer, `buffer_values` decides by the room that there is, and `copies_to_slots` writes copies, counters, barriers and
-waits, each with a place in the schedule.
+fewer, and `buffer_values` decides by the room that there is. What is decided is a `Plan` (`plan`): buffers with who
+brings a tile and who reads it until when, counters, mbarriers with phases, waits, each at a place of the schedule. It
+is a value without IR, and text: `buffer-values{plans=true}` leaves it on the loop, and a plan that stands on a loop is
+taken as it is. `Plan.fault` proves that no slot is overwritten before it was read, and that whoever reads has waited.
+`copies_to_slots` writes it down.
 
 *The expansion* needs nothing behind the loop: the loop has as many rounds as before, and what runs ahead of the last
 iteration does nothing (`run_ahead`).
 
 Behind the pipeliner the slots are found in the text, by counting along (`analysis/slot_sequence`): so
-`wait-for-products` and `insert-barriers` go by what the loop does, whoever has written it.
+`wait-for-products` and `insert-barriers` go by what the loop does, whoever has written it. No module here imports one
+that imports it.
 """

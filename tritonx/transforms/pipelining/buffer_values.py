@@ -24,13 +24,14 @@ by then."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.blocks_together import RESERVED
@@ -44,10 +45,18 @@ from tritonx.ir.context import dialect_interface
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.explain import explain
+from tritonx.ir.failure import PassError
 from tritonx.ir.properties import stated_number
 from tritonx.ir.types import i32
-from tritonx.transforms.pipelining.buffered_tiles import loaded_tile, overwritten, stored_ahead, stored_tile
-from tritonx.transforms.pipelining.copies_to_slots import BufferedTile, Rewriting
+from tritonx.transforms.pipelining.buffered_tiles import (
+    BufferedTile,
+    loaded_tile,
+    overwritten,
+    plan_of,
+    stored_ahead,
+    stored_tile,
+)
+from tritonx.transforms.pipelining.copies_to_slots import Rewriting
 from tritonx.transforms.pipelining.loads_ahead import WORD_BYTES
 from tritonx.transforms.pipelining.loop_schedule import (
     LAST_STAGE,
@@ -55,11 +64,13 @@ from tritonx.transforms.pipelining.loop_schedule import (
     LoopSchedule,
     drop_schedule,
     in_place_of,
+    inside,
     put_in_stages,
     schedule_of,
     scheduled_loops,
     set_place,
 )
+from tritonx.transforms.pipelining.plan import Agent, Buffer, Plan, parse_plan
 from tritonx.transforms.pipelining.rearrange import behind_readers, copies_behind, turned_behind
 
 USUAL_REGISTERS = 160
@@ -67,6 +78,15 @@ USUAL_REGISTERS = 160
 another one out."""
 OTHER_REGISTERS = 64
 """Of a thread, beside what the loop carries."""
+
+
+PLAN = "tritonx.slots"
+"""Of a loop: the plan by which its copies are made, line by line."""
+SOURCES: Mapping[Agent, type[Operation]] = {
+    Agent.THREADS: tile.LoadOp,
+    Agent.ENGINE: tile.DescriptorLoadOp,
+    Agent.STORE: LocalAllocOp,
+}
 
 
 @dataclass(frozen=True)
@@ -87,7 +107,8 @@ class BufferValues(ModulePass):
     zero) stay, and what they load is carried in registers. Copies of the threads are moved behind the last readers of
     the slot before where a multiprocessor then has room for two blocks, and for one otherwise. As many stages are kept
     as have room in the `shared_memory` of a block; a loop of which not even two have, or whose schedule contradicts
-    itself, loses its schedule."""
+    itself, loses its schedule. A loop with a plan in its text (`tritonx.slots`), as `plans` leaves it, is written by
+    that one, whatever room there is."""
 
     name = "buffer-values"
     contract = Contract(
@@ -111,7 +132,8 @@ class BufferValues(ModulePass):
             "ttng.inval_barrier",
             "ttng.wait_barrier",
         ),
-        reads=("loop.stage", "loop.cluster"),
+        reads=("loop.stage", "loop.cluster", "tritonx.slots"),
+        writes=("tritonx.slots",),
         needs=("schedule-loops",),
         after=("encode-descriptors", "carry-scalars"),
     )
@@ -127,6 +149,8 @@ class BufferValues(ModulePass):
     more blocks."""
     blocks: str = ""
     """The dialect whose ops copy blocks of descriptors; none where threads load these."""
+    plans: bool = False
+    """Whether to leave plans on the loops, as text, and no copies."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = scheduled_loops(op)
@@ -136,9 +160,13 @@ class BufferValues(ModulePass):
         budget = SharedBudget(self.shared_memory).within(op)
         threads = _number(op, "ttg.num-warps") * _number(op, "ttg.threads-per-warp")
         given = replace(self, registers=self.registers // threads)
+        taken: list[LocalAllocOp] = []
         for loop in loops:
             with in_place_of(loop):
-                _buffer(loop, given, facts, budget)
+                written = loop.attributes.pop(PLAN, None)
+                taken += _buffer(loop, given, facts, budget) if written is None else _as_written(loop, written, given)
+        if self.plans:
+            _give_back(taken)
 
     def copying(self) -> BlockCopies | None:
         """How the dialect `blocks` copies blocks."""
@@ -149,8 +177,8 @@ def _number(module: ModuleOp, name: str) -> int:
     return stated_number(module.attributes, name) or 1
 
 
-def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: SharedBudget) -> None:
-    """`given`: with the registers for each thread of a block."""
+def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: SharedBudget) -> Sequence[LocalAllocOp]:
+    """The buffers that a loop is given. `given`: with the registers for each thread of a block."""
     schedule = behind_readers(turned_behind(loop, facts)) if given.copies else schedule_of(loop)
     assert schedule is not None
     for last in range(schedule.last, 0, -1):
@@ -173,13 +201,54 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
                 _write_down(shorter)
                 if tiles:
                     told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
-                    Rewriting(told, tiles, buffers, given.copying()).run()
+                    plan = plan_of(told, tiles)
+                    assert (fault := plan.fault()) is None, f"{fault}\n{plan}"
+                    _write(loop, plan, buffers, given)
                 if last < schedule.last:
                     explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
-                return
+                return buffers
             _give_back(buffers)
     explain(TOPIC, loop, f"not pipelined: {schedule.fault() or 'slots for two stages do not fit shared memory'}")
     drop_schedule(loop)
+    return ()
+
+
+def _write(loop: scf.ForOp, plan: Plan, buffers: Sequence[LocalAllocOp], given: BufferValues) -> None:
+    if given.plans:
+        loop.attributes[PLAN] = ArrayAttr([StringAttr(line) for line in str(plan).splitlines()])
+    else:
+        Rewriting(loop, plan, buffers, given.copying()).run()
+
+
+def _as_written(loop: scf.ForOp, written: Attribute, given: BufferValues) -> Sequence[LocalAllocOp]:
+    """The buffers of a loop whose plan is given, as text."""
+    lines = written.data if isa(written, ArrayAttr[StringAttr]) else ()
+    try:
+        plan = parse_plan("\n".join(line.data for line in lines))
+    except ValueError as error:
+        raise PassError(loop, f"{PLAN}: {error}") from None
+    if (fault := _misfit(loop, plan) or plan.fault()) is not None:
+        raise PassError(loop, f"{PLAN}: {fault}")
+    ops = list(loop.body.block.ops)
+    buffers = [_in_front(loop, each, ops[each.source.op]) for each in plan.buffers]
+    _write(loop, plan, buffers, given)
+    return buffers
+
+
+def _misfit(loop: scf.ForOp, plan: Plan) -> str | None:
+    """Why a plan is not one of this loop; None where it is."""
+    body = loop.body.block
+    ops = list(body.ops)
+    if plan.most() >= len(ops) - 1:
+        return f"there is no op {plan.most()}"
+    for number, buffer in enumerate(plan.buffers):
+        made = [ops[each] for each in (buffer.source.op, buffer.alloc) if each is not None]
+        if not isinstance(made[0], SOURCES[buffer.by]) or not all(isinstance(op, LocalAllocOp) for op in made[1:]):
+            return f"{made[0].name} does not bring buffer {number}"
+        users = {inside(body, use.operation) for op in made for use in op.results[0].uses} - set(made)
+        if users != {ops[user] for view in buffer.views for user in view.users}:
+            return f"buffer {number} is not for those that use it"
+    return None
 
 
 def _choices(schedule: LoopSchedule, facts: AxisFacts, *, blocks: bool) -> Iterator[list[BufferedTile]]:
@@ -294,18 +363,18 @@ def _write_down(schedule: LoopSchedule) -> None:
 
 def _take(loop: scf.ForOp, tiles: Sequence[BufferedTile]) -> list[LocalAllocOp]:
     """Buffers in front of the loop, given back behind it."""
-    before, block = Builder.before(loop), loop.parent
+    return [_in_front(loop, each, each.source) for each in tiles]
+
+
+def _in_front(loop: scf.ForOp, each: BufferedTile | Buffer, source: Operation) -> LocalAllocOp:
+    block, memory = loop.parent, each.memory
     assert block is not None
-    made: list[LocalAllocOp] = []
-    for each in tiles:
-        memory = each.memory
-        whole = memdesc((each.slots, *memory.shape), memory.element_type, memory.encoding, mutable=True)
-        buffer = before.create(LocalAllocOp, (), (whole,))
-        buffer.result.name_hint = each.source.result.name_hint
-        made.append(buffer)
-        free = LocalDeallocOp.create(operands=(buffer.result,), location=loop.location)
-        block.insert_op_after(free, loop)
-    return made
+    whole = memdesc((each.slots, *memory.shape), memory.element_type, memory.encoding, mutable=True)
+    buffer = Builder.before(loop).create(LocalAllocOp, (), (whole,))
+    buffer.result.name_hint = source.results[0].name_hint
+    free = LocalDeallocOp.create(operands=(buffer.result,), location=loop.location)
+    block.insert_op_after(free, loop)
+    return buffer
 
 
 def _give_back(buffers: Sequence[LocalAllocOp]) -> None:

@@ -102,14 +102,19 @@ def schedule_of(loop: scf.ForOp) -> LoopSchedule | None:
     ops = [op for op in body.ops if not is_terminator(op)]
     places: dict[Operation, Place] = {}
     for op in reversed(ops):
-        stage, cluster = _number(op.attributes, STAGE), _number(op.attributes, CLUSTER)
-        if stage is not None and cluster is not None:
-            places[op] = Place(stage, cluster)
+        if (place := place_of(op)) is not None:
+            places[op] = place
             continue
         users = [places[user] for user in users_in(body, op) if user in places]
         places[op] = min(users, default=Place(last, max((place.cluster for place in places.values()), default=0)))
     last = max(last, max((place.stage for place in places.values()), default=0))
     return LoopSchedule(loop, last, places, tuple(sorted(ops, key=lambda op: places[op].cluster)))
+
+
+def place_of(op: Operation) -> Place | None:
+    """Where an op says that it runs."""
+    stage, cluster = _number(op.attributes, STAGE), _number(op.attributes, CLUSTER)
+    return None if stage is None or cluster is None else Place(stage, cluster)
 
 
 def set_place(op: Operation, place: Place) -> None:

@@ -33,8 +33,7 @@ from tritonx.dialects.interfaces import is_memory_product
 from tritonx.ir.effects import has_effects, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_as, type_of, with_encoding
 from tritonx.layouts.encodings import BlockedEncoding
-from tritonx.transforms.pipelining.buffered_tiles import copied_at_once, finished, readers_in
-from tritonx.transforms.pipelining.copies_to_slots import BufferedTile
+from tritonx.transforms.pipelining.buffered_tiles import BufferedTile, copied_at_once, finished, readers_in
 from tritonx.transforms.pipelining.loads_ahead import waits_in_memory
 from tritonx.transforms.pipelining.loop_schedule import LoopSchedule, schedule_of, set_place, users_in
 
