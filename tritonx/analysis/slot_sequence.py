@@ -7,18 +7,70 @@ between a reader of a slot and the next writer of the same one, however the coun
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.dialects import arith, scf
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import Carried, carried_by
+from tritonx.dialects.effects import viewed
+from tritonx.dialects.gpu_layout import MemDescIndexOp
 from tritonx.ir.fold.constants import constant_of
 
 ROUNDS = 1024
 """More than all pairs of up to 32 slots need to come together again."""
 
 _WORD = 1 << 32
+
+
+Known = dict[tuple[SSAValue, SSAValue, bool], int | None]
+"""Two numbers of slots, and whether the same round counts → the rounds between."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The memory that a view is of, and the number of its slot, where it is of one: of that memory as it was made."""
+
+    root: SSAValue
+    number: SSAValue | None
+    known: Known = field(default_factory=lambda: Known(), compare=False, repr=False)
+    """What was found before, of the same program."""
+
+    @staticmethod
+    def of(value: SSAValue, known: Known | None = None) -> Slot:
+        number: SSAValue | None = None
+        while isinstance(op := value.owner, Operation) and (whole := viewed(op, value)) is not None:
+            number = op.index if isinstance(op, MemDescIndexOp) else None
+            value = whole
+        return Slot(value, number, {} if known is None else known)
+
+    @property
+    def loop(self) -> scf.ForOp | None:
+        """The one that takes slots in turn: in the body of which the number is made."""
+        if self.number is None or constant_of(self.number) is not None:
+            return None
+        owner = self.number.owner
+        block = owner if isinstance(owner, Block) else owner.parent
+        around = None if block is None else block.parent_op()
+        return around if isinstance(around, scf.ForOp) else None
+
+    def rounds_until(self, other: Slot, loop: scf.ForOp, *, same_round: bool) -> int | None:
+        """`rounds_between` this slot and another one of the same memory."""
+        if self.number is None or other.number is None:
+            return 0 if same_round else 1
+        key = self.number, other.number, same_round
+        if key not in self.known:
+            self.known[key] = rounds_between(loop, self.number, other.number, same_round=same_round)
+        return self.known[key]
+
+    def is_apart(self, other: Slot) -> bool:
+        """Whether a slot is another one of the same memory, in any round of the loop that takes them in turn. Slots of
+        another buffer, which has its bytes at other times, may be larger or smaller."""
+        loop = self.loop
+        if loop is None or other.loop is not loop or other.root is not self.root:
+            return False
+        return self.rounds_until(other, loop, same_round=True) != 0
 
 
 def rounds_between(loop: scf.ForOp, first: SSAValue, then: SSAValue, *, same_round: bool) -> int | None:

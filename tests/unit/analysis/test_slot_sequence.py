@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from tritonx.analysis.slot_sequence import rounds_between
+from tritonx.analysis.slot_sequence import Slot, rounds_between
 from tritonx.dialects import scf
 from tritonx.ir.text import parse_module
 
@@ -151,3 +151,46 @@ def check(loop: Loop, same_round: bool, what: str) -> None:
     if found == soonest and max(map(max, rounds)) >= HORIZON // 2:
         return  # one counts on without end: not known
     assert found == min(apart, default=None), f"{what}, {loop.wanted}:\n{text}"
+
+
+LARGE, SMALL, ONE, LESS = (
+    f"!ttg.memdesc<{shape}xf16, #a, #m, mutable>" for shape in ("2x64x16", "2x32x16", "64x16", "32x16")
+)
+TWO_BUFFERS = f"""
+#a = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
+#b = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}}>
+#m = #ttg.shared_memory
+module attributes {{"ttg.num-warps" = 4 : i32}} {{
+  tt.func @f(%n: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %large = ttg.local_alloc : () -> {LARGE}
+    %small = ttg.local_alloc : () -> {SMALL}
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (i32) : i32 {{
+      %next = arith.xori %s, %c1 : i32
+      %0 = ttg.memdesc_index %large[%s] : {LARGE} -> {ONE}
+      %1 = ttg.memdesc_index %large[%next] : {LARGE} -> {ONE}
+      %2 = ttg.memdesc_index %small[%next] : {SMALL} -> {LESS}
+      %3 = ttg.memdesc_index %large[%c1] : {LARGE} -> {ONE}
+      %4 = ttg.memdesc_trans %1 {{order = array<i32: 1, 0>}} : {ONE} -> !ttg.memdesc<16x64xf16, #b, #m, mutable>
+      scf.yield %next : i32
+    }}
+    tt.return
+  }}
+}}
+"""
+
+
+def test_slots_are_apart_within_one_buffer() -> None:
+    """And of what is named otherwise; not of two buffers, nor where a number is none of the loop's."""
+    module = parse_module(TWO_BUFFERS)
+    views = [op.results[0] for op in module.walk() if op.name in ("ttg.memdesc_index", "ttg.memdesc_trans")]
+    now, following, of_small, fixed, turned = map(Slot.of, views)
+    assert now.is_apart(following) and following.is_apart(now) and now.is_apart(turned)
+    assert not following.is_apart(turned) and not now.is_apart(now)
+    assert not now.is_apart(of_small) and not now.is_apart(fixed) and not fixed.is_apart(now)
+    assert turned == following and fixed.loop is None
+    loop = now.loop
+    assert loop is not None
+    assert now.rounds_until(following, loop, same_round=True) == 1
+    assert now.rounds_until(now, loop, same_round=False) == 2

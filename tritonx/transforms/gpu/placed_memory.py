@@ -7,7 +7,6 @@ the round ends its numbers mean nothing any more: then such an access is one of 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -21,31 +20,13 @@ from tritonx.analysis.buffers import (
     offset_of,
     scratch_size,
 )
-from tritonx.analysis.slot_sequence import rounds_between
-from tritonx.dialects import gpu_layout, scf, tile
-from tritonx.dialects.effects import Resource, resources_of, viewed
+from tritonx.analysis.slot_sequence import Known, Slot
+from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.effects import Resource, resources_of
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import type_of
 from tritonx.ir.walk import ops_in
-
-
-@dataclass(frozen=True)
-class Slot:
-    """The one of this number, a value of the body of a loop."""
-
-    number: SSAValue
-    loop: scf.ForOp = field(compare=False)
-    known: dict[tuple[SSAValue, SSAValue], bool] = field(compare=False, repr=False)
-
-    def is_apart(self, other: Slot) -> bool:
-        """Whether another slot of the same buffer is another one, in any round."""
-        if other.loop is not self.loop:
-            return False
-        key = self.number, other.number
-        if key not in self.known:
-            self.known[key] = rounds_between(self.loop, *key, same_round=True) != 0
-        return self.known[key]
 
 
 class Interval(NamedTuple):
@@ -64,7 +45,8 @@ class Interval(NamedTuple):
 
     def behind(self, block: Block) -> Interval:
         """As it is known behind the round of a block."""
-        return Interval(self.start, self.end) if self.slot is not None and self.slot.loop.body.block is block else self
+        loop = None if self.slot is None else self.slot.loop
+        return self if loop is None or loop.body.block is not block else Interval(self.start, self.end)
 
 
 ALL = Interval(0, 1 << 62)
@@ -81,7 +63,7 @@ class PlacedMemory:
 
     def __init__(self, function: tile.FuncOp) -> None:
         self._places: dict[SSAValue, Interval] = {}
-        self._apart: dict[tuple[SSAValue, SSAValue], bool] = {}
+        self._known: Known = {}
         for op in ops_in(function):
             if allocates_memory(op):
                 self._place(op)
@@ -92,19 +74,9 @@ class PlacedMemory:
 
     def in_round(self, value: SSAValue) -> Interval:
         """The same, or the slot of it in a round of a loop."""
-        whole, view = self.of(value), value
-        while isinstance(op := view.owner, Operation) and (viewed_ := viewed(op, view)) is not None:
-            if isinstance(op, gpu_layout.MemDescIndexOp) and isinstance(viewed_.owner, gpu_layout.LocalAllocOp):
-                return self._slot(whole, op.index)
-            view = viewed_
-        return whole
-
-    def _slot(self, whole: Interval, number: SSAValue) -> Interval:
-        block = number.owner if isinstance(number.owner, Block) else number.owner.parent
-        loop = None if block is None else block.parent_op()
-        if constant_of(number) is not None or not isinstance(loop, scf.ForOp):
-            return whole
-        return whole._replace(slot=Slot(number, loop, self._apart))
+        slot = Slot.of(value, self._known)
+        known = isinstance(slot.root.owner, gpu_layout.LocalAllocOp) and slot.loop is not None
+        return self.of(value)._replace(slot=slot if known else None)
 
     def _place(self, op: gpu_layout.LocalAllocOp) -> None:
         start = offset_of(op)

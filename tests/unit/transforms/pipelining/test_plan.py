@@ -9,19 +9,24 @@ from random import Random
 from typing import TypeVar
 
 import pytest
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.utils.hints import isa
 
 from tests.unit.transforms.pipelining.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.pipelining.schedules import draw_schedules
-from tests.unit.transforms.pipelining.test_pipelines import STORING, _is_hoppers, program_of
+from tests.unit.transforms.pipelining.test_pipelines import STORING, _is_hoppers, keeps_what_it_does, program_of
+from tritonx.analysis.buffers import allocation_size
+from tritonx.dialects import scf
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module
 from tritonx.transforms.pipelining.buffer_values import PLAN, BufferValues
-from tritonx.transforms.pipelining.loop_schedule import scheduled_loops
-from tritonx.transforms.pipelining.plan import Agent, Buffer, Plan, Point, parse_plan
+from tritonx.transforms.pipelining.loop_schedule import Place, scheduled_loops
+from tritonx.transforms.pipelining.plan import Agent, Buffer, Counter, Plan, Point, parse_plan
 
 SEED = int(os.environ["TRITONX_SEED"])
+DRAWS = max(1, int(os.environ.get("TRITONX_RANDOM_KERNELS", "10")) // 5)
+ROOM = 64 * 1024
+"""Bytes that more slots may take: all targets here have more."""
 T = TypeVar("T")
 
 
@@ -44,12 +49,17 @@ def plans_in(text: str, one: BufferValues) -> tuple[str, list[Plan]]:
     """What the pass leaves with plans on the loops, and these."""
     module = parse_module(text)
     replace(one, plans=True).apply(pass_context(), module)
-    written = [loop.attributes[PLAN] for loop in scheduled_loops(module) if PLAN in loop.attributes]
-    lines = [[line.data for line in each.data] for each in written if isa(each, ArrayAttr[StringAttr])]
-    assert len(lines) == len(written)
-    for each in lines:
-        assert str(parse_plan("\n".join(each))).splitlines() == each
-    return print_module(module), [parse_plan("\n".join(each)) for each in lines]
+    plans = [plan_on(loop) for loop in scheduled_loops(module) if PLAN in loop.attributes]
+    return print_module(module), plans
+
+
+def plan_on(loop: scf.ForOp) -> Plan:
+    written = loop.attributes[PLAN]
+    assert isa(written, ArrayAttr[StringAttr])
+    text = "\n".join(line.data for line in written.data)
+    plan = parse_plan(text)
+    assert str(plan) == text
+    return plan
 
 
 @pytest.mark.parametrize("name", PIPELINED)
@@ -135,3 +145,70 @@ def without(values: tuple[T, ...], number: int) -> tuple[T, ...]:
 
 def changed(values: tuple[T, ...], number: int, value: T) -> tuple[T, ...]:
     return (*values[:number], value, *values[number + 1 :])
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("name", [name for name in PIPELINED if name not in ("window", "turned")])
+def test_other_plans_without_a_fault_keep_what_a_kernel_does(name: str, draw: int) -> None:
+    """With more slots, with a wait for each tile, and with waits in front of whatever they may stand in front of."""
+    random = Random(f"{SEED} others {name} {draw}")
+    stages, target = random.choice(STAGES), "cuda:90" if _is_hoppers(name) else random.choice(("cuda:80", "cuda:90"))
+    made = PIPELINED[name](random, stages)
+    program = program_of(made, target, stages)
+    one = next(each for each in program.passes if isinstance(each, BufferValues))
+    what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
+
+    def change(module: ModuleOp) -> str:
+        replace(one, plans=True).apply(pass_context(), module)
+        for loop in scheduled_loops(module):
+            if PLAN in loop.attributes:
+                plan = another(plan_on(loop), random)
+                loop.attributes[PLAN] = ArrayAttr([StringAttr(line) for line in str(plan).splitlines()])
+        return "another plan"
+
+    keeps_what_it_does(program, target, what, change)
+
+
+def another(plan: Plan, random: Random) -> Plan:
+    """By a few changes, of which those stay that leave no fault."""
+    for _ in range(12):
+        found = random.choice((with_a_slot_more, with_waits_apart, with_a_wait_elsewhere))(plan, random)
+        if found.fault() is None:
+            plan = found
+    return plan
+
+
+def with_a_slot_more(plan: Plan, random: Random) -> Plan:
+    """For all buffers of as many slots, where memory has room."""
+    chosen = random.choice(plan.buffers).slots
+    more = {chosen: chosen + 1}
+    buffers = tuple(replace(each, slots=more.get(each.slots, each.slots)) for each in plan.buffers)
+    if sum(each.slots * allocation_size(each.memory) for each in buffers) > ROOM or chosen == 1:
+        return plan
+    counters = [replace(each, slots=more.get(each.slots, each.slots)) for each in plan.counters]
+    together: dict[tuple[int, int], Counter] = {}
+    for each in counters:
+        known = together.get(each.key, each)
+        first = min((known.at, each.at), key=lambda at: at.op)
+        place = min(known.at.place, each.at.place)
+        together[each.key] = replace(each, at=Point(first.op, place), phases=known.phases or each.phases)
+    return replace(plan, buffers=buffers, counters=tuple(together.values()))
+
+
+def with_waits_apart(plan: Plan, random: Random) -> Plan:
+    if not plan.waits:
+        return plan
+    number = random.randrange(len(plan.waits))
+    wait = plan.waits[number]
+    apart = (replace(wait, buffers=(buffer,)) for buffer in wait.buffers)
+    return replace(plan, waits=(*plan.waits[:number], *apart, *plan.waits[number + 1 :]))
+
+
+def with_a_wait_elsewhere(plan: Plan, random: Random) -> Plan:
+    """In a cluster of its own, of the same stage or another one."""
+    if not plan.waits:
+        return plan
+    number = random.randrange(len(plan.waits))
+    at = plan.waits[number].at
+    place = Place(max(0, at.place.stage - random.randrange(2)), at.place.cluster + random.randrange(-2, 3))
+    return replace(plan, waits=changed(plan.waits, number, replace(plan.waits[number], at=replace(at, place=place))))

@@ -23,12 +23,11 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import allocates_memory
-from tritonx.analysis.slot_sequence import rounds_between
+from tritonx.analysis.slot_sequence import Slot
 from tritonx.dialects import scf
 from tritonx.dialects.control_flow import carried_by
-from tritonx.dialects.effects import Kind, Resource, effects_of, viewed
-from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp, MemDescIndexOp, MemDescType
+from tritonx.dialects.effects import Kind, Resource, effects_of
+from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp, MemDescType
 from tritonx.dialects.nvidia import (
     AsyncTMACopyGlobalToLocalOp,
     BarrierExpectOp,
@@ -188,15 +187,15 @@ class _Waits:
         return rounds * len(self.products) + self._before(at) - self._before(product) - 1
 
     def _of_writers(self, product: WarpGroupDotOp, operand: SSAValue) -> Iterator[Need]:
-        read = _Slot.of(operand)
+        read = Slot.of(operand)
         for op in self.body.walk():
             for written in _written(op):
-                slot = _Slot.of(written)
+                slot = Slot.of(written)
                 if read.root is not slot.root:
                     continue
                 at = self._phase(inside(self.body, op))
                 later = self.number[at] > self.number[product]
-                rounds = self._rounds(read, slot, later)
+                rounds = read.rounds_until(slot, self.loop, same_round=later)
                 if rounds is not None:
                     yield Need(at, self._between(product, at, rounds))
 
@@ -210,15 +209,9 @@ class _Waits:
             op = op.prev_op
         return found
 
-    def _rounds(self, read: _Slot, written: _Slot, later: bool) -> int | None:
-        """Until the slot is written that a product reads; None for one that never is."""
-        if read.index is None or written.index is None:
-            return 0 if later else 1
-        return rounds_between(self.loop, read.index, written.index, same_round=later)
-
     def _memory(self) -> SSAValue | None:
         """Memory of an operand that is there in the whole loop and behind it."""
-        roots = (_Slot.of(operand).root for product in self.products for operand in (product.a, product.b))
+        roots = (Slot.of(operand).root for product in self.products for operand in (product.a, product.b))
         return next((root for root in roots if isinstance(root.type, MemDescType) and not self._is_inside(root)), None)
 
     def _is_inside(self, value: SSAValue) -> bool:
@@ -324,25 +317,6 @@ class _Waits:
                 for use in list(value.uses):
                     if use.operation is not wait:
                         use.operation.operands[use.index] = output
-
-
-@dataclass(frozen=True)
-class _Slot:
-    """The memory that a view is of, and which entry of it, where that is known."""
-
-    root: SSAValue
-    index: SSAValue | None
-
-    @staticmethod
-    def of(value: SSAValue) -> _Slot:
-        index: SSAValue | None = None
-        while isinstance(owner := value.owner, Operation) and not allocates_memory(owner):
-            source = viewed(owner, value)
-            if source is None:
-                break
-            index = owner.index if isinstance(owner, MemDescIndexOp) else index
-            value = source
-        return _Slot(value, index)
 
 
 def _written(op: Operation) -> Iterator[SSAValue]:
