@@ -15,7 +15,7 @@ import os
 import resource
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,18 @@ def _no_knob_stays_assigned() -> Iterator[None]:  # pyright: ignore[reportUnused
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     share.add_options(parser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test with a mark `level` runs at that one, its fixtures and the processes that it starts too."""
+    marker = item.get_closest_marker("level")
+    if marker is None:
+        return (yield)
+    from tritonx import level
+
+    with level.at(*marker.args):
+        return (yield)
 
 
 PEAKS = pytest.StashKey[dict[str, tuple[int, int]]]()

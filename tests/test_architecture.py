@@ -32,10 +32,11 @@ ALLOWED: dict[str, set[str]] = {
     "kernel": set(),
     # A launch's target decides what the language's extra modules hold.
     "language": {
-        "kernel", "runtime.driver", "runtime.devices.dtype_names", "runtime.refusals", "runtime.compiling.targets",
+        "level", "kernel", "runtime.driver", "runtime.devices.dtype_names", "runtime.refusals",
+        "runtime.compiling.targets",
     },
     "frontend": {
-        "kernel", "ir", "dialects", "language", "runtime.errors", "runtime.knobs", "runtime.compiling.targets",
+        "level", "kernel", "ir", "dialects", "language", "runtime.errors", "runtime.knobs", "runtime.compiling.targets",
         "backends.api",
     },
     "analysis": {"ir", "dialects", "layouts"},
@@ -43,13 +44,13 @@ ALLOWED: dict[str, set[str]] = {
     "conversion": {"backends.api", "ir", "dialects", "layouts", "analysis", "transforms"},
     # The machine that executes `ttg` lays tiles and scratch memory out as emission does.
     "interpreter": {
-        "kernel", "ir", "dialects", "layouts", "analysis", "language", "frontend", "runtime", "backends.api",
+        "level", "kernel", "ir", "dialects", "layouts", "analysis", "language", "frontend", "runtime", "backends.api",
     },
     "backends": {
         "language", "backends", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime",
     },
     "runtime": {
-        "backends.api", "backends.registry", "kernel", "frontend", "interpreter", "ir", "language", "testing",
+        "level", "backends.api", "backends.registry", "kernel", "frontend", "interpreter", "ir", "language", "testing",
         "tools.tensor_descriptor", "_utils",
         "analysis.written",  # of what the front end made, before the first stage of any backend
     },
@@ -57,7 +58,7 @@ ALLOWED: dict[str, set[str]] = {
         "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry",
         "layouts", "analysis",
     },
-    "compat": {"runtime"},
+    "compat": {"level", "runtime", "version"},
     "tools": {
         "backends.api", "backends.registry", "backends.embedding", "ir", "dialects", "transforms", "layouts", "runtime",
         "interpreter", "frontend", "language",

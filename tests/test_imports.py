@@ -28,6 +28,7 @@ LAZY: dict[str, str] = {
     "tritonx.ir.pipeline": "verifying and printing are switched on for debugging",
     "tritonx.ir.text": "who prints needs no parser",
     "tritonx.ir.verify": "only modules of `ttg` have layouts to verify",
+    "tritonx.version": "`dataclasses`, when the version is asked for, and not by an import of the package",
     "tritonx.language.target_info": "the driver, when a kernel asks for its target",
     "tritonx.runtime": "decorating imports nothing heavy, and a launch answered from the cache no compiler",
     "tritonx.testing": "arrays without NumPy's start-up, and a child process imports only what it runs",

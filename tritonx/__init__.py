@@ -9,7 +9,7 @@ Every name below is loaded when it is first used: importing the package imports 
 from __future__ import annotations
 
 from tritonx.ir.metaclass_annotations import watch_imports
-from tritonx.version import TRITON_VERSION, VERSION
+from tritonx.version import VERSION, triton_version
 
 TYPE_CHECKING = False  # what type checkers take for typing's, whose import takes a third of this package's
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ __version__ = VERSION
 """The version of the distribution. Where `tritonx.compat` is installed this module is ``triton`` too, and `__version__`
 is `__triton_version__`: what imports Triton by name branches on it."""
 
-__triton_version__ = TRITON_VERSION
-"""The version of Triton whose language and host interface this is."""
+if TYPE_CHECKING:
+    __triton_version__: str
+    """The version of Triton whose language and host interface this is: see `tritonx.level`."""
 
 _NAMES = {
     "AsyncCompileMode": "runtime.async_compile",
@@ -106,6 +107,8 @@ def _loaded(name: str) -> Any:
         value = getattr(import_module(f"tritonx.{_NAMES[name]}"), name)
     elif name in _MODULES:
         value = import_module(f"tritonx.{_MODULES[name]}")
+    elif name == "__triton_version__":
+        value = triton_version()
     else:
         raise AttributeError(f"module 'tritonx' has no attribute {name!r}")
     globals()[name] = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from tritonx.version import TRITON_VERSION, VERSION
+from tritonx.version import VERSION, triton_version
 
 COMMANDS = ("tune", "compile", "link", "opt", "cache", "layout", "run")
 """Each is a module of ``tritonx.tools``."""
@@ -13,7 +13,7 @@ COMMANDS = ("tune", "compile", "link", "opt", "cache", "layout", "run")
 
 def versions() -> str:
     """One line: the distribution's version, and that of Triton whose language and host interface it offers."""
-    return f"tritonx {VERSION} (Triton {TRITON_VERSION})"
+    return f"tritonx {VERSION} (Triton {triton_version()})"
 
 
 def main() -> int:

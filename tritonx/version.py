@@ -7,5 +7,10 @@ import os
 VERSION = "0.1.0"
 """What pip calls tritonx: pyproject.toml reads it from here."""
 
-TRITON_VERSION = os.environ.get("TRITONX_REPORTED_VERSION", "3.6.0")
-"""What libraries that import Triton by name branch on. ``TRITONX_REPORTED_VERSION`` overrides it."""
+
+def triton_version() -> str:
+    """What libraries that import Triton by name branch on: the release of the process's level.
+    ``TRITONX_REPORTED_VERSION`` overrides it."""
+    from tritonx import level
+
+    return os.environ.get("TRITONX_REPORTED_VERSION", level.active().triton)

@@ -25,7 +25,7 @@ from tritonx.ir.builder import Builder
 from tritonx.language.values import tensor
 from tritonx.runtime.jit import constexpr_function
 
-pytestmark = pytest.mark.filterwarnings("ignore:Value .* exceeds the maximum bitwidth")
+pytestmark = [pytest.mark.filterwarnings("ignore:Value .* exceeds the maximum bitwidth"), pytest.mark.level("3.6")]
 
 PROBES: dict[str, str] = json.loads((Path(__file__).parents[1] / "data" / "promotion_3.6.0.json").read_text())
 DTYPES = (

@@ -19,17 +19,21 @@ import os
 import sys
 
 import tritonx
+from tritonx import level
 from tritonx.compat.compile_workers import prepare
 from tritonx.compat.finder import CompatFinder
 from tritonx.compat.paths import search_path
+from tritonx.compat.torch_level import torch_level
 from tritonx.runtime.errors import TritonError
+from tritonx.version import triton_version
 
 __all__ = ["environment", "install", "search_path"]
 
 
 def environment() -> dict[str, str]:
-    """The variables to add to a child process's environment, from this process's: ``PYTHONPATH``, and where tritonx's
-    cache has a place of its own that place under Triton's name, since PyTorch takes finished kernels from there.
+    """The variables to add to a child process's environment, from this process's: ``PYTHONPATH``; where tritonx's cache
+    has a place of its own that place under Triton's name, since PyTorch takes finished kernels from there; the level
+    of the installed PyTorch, unless one is set.
 
     >>> environment()["PYTHONPATH"].startswith(tritonx.compat.search_path())
     True
@@ -38,6 +42,9 @@ def environment() -> dict[str, str]:
     found = {"PYTHONPATH": os.pathsep.join([search_path(), *others])}
     if "TRITONX_CACHE_DIR" in os.environ:
         found["TRITON_CACHE_DIR"] = os.environ["TRITONX_CACHE_DIR"]
+    wanted = None if level.VARIABLE in os.environ else torch_level()
+    if wanted is not None:
+        found[level.VARIABLE] = wanted
     return found
 
 
@@ -62,7 +69,8 @@ def install() -> None:
             "call tritonx.compat.install() before anything that imports it"
         )
     sys.meta_path.insert(0, CompatFinder())
-    tritonx.__version__ = tritonx.__triton_version__
+    level.choose(os.environ.get(level.VARIABLE, level.active().name))
+    tritonx.__version__ = tritonx.__triton_version__ = triton_version()
     if search_path() not in sys.path:  # what multiprocessing's spawn hands on
         sys.path.insert(0, search_path())
     prepare()

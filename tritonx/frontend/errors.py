@@ -166,12 +166,6 @@ class InvalidCondition(UnsupportedLanguageConstruct):
     """A compile-time condition that is neither bool, int nor None."""
 
 
-class ChainedComparison(UnsupportedLanguageConstruct):
-    """``a < b < c``."""
-
-    default_hint = "write (a < b) & (b < c)"
-
-
 class CompileTimeLimit(UnsupportedLanguageConstruct):
     """A value at compile time that would be larger than any use of it needs, as ``10**10**8``."""
 

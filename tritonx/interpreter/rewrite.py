@@ -6,7 +6,9 @@ kernel's source. Only what plain Python would do differently is touched, and eve
 
 | kernel | becomes |
 |---|---|
-| `x = 5`, `x += y`, `return 5` | `x = rt.keep(5)`, `x = rt.keep(x + y)`, ...: numbers turn into tensors |
+| `x = 5`, `x += y` | `x = rt.keep(5)`, `x = rt.keep(x + y)`, ...: numbers turn into tensors |
+| `(x := 5)`, `x: tl.constexpr` and then `x = 5` | `(x := rt.keep(5))`, `x = rt.keep_declared(5, True)` |
+| `return 5` | `return rt.returned(5, met)`: `met` says whether branches of the running kernel return something else |
 | `self.x = 5` | `self.x = rt.keep_in(self, "x", 5)`: not in a field that is declared `tl.constexpr` |
 | `x: tl.constexpr = 5` | `x = rt.constant(5)` |
 | `for i in range(n)` | `for i in rt.iterate(rt.range(n))`: the bounds may be tensors, the counter is one |
@@ -16,6 +18,7 @@ kernel's source. Only what plain Python would do differently is touched, and eve
 | `v.name`, but for modules | `rt.attribute(v, "name")`: of the value of a constexpr, methods of aggregates |
 | `(a, b)`, `[a, b]`, `[f(x) for x in t]` | `rt.sequence((a, b))`, ...: tuples of the language |
 | `a if c else b` | `rt.choose(lambda: c, lambda: a, lambda: b)`: one type, where the condition is a tensor |
+| `a < b < c` | `rt.chain(("Lt", "Lt"), lambda: a, lambda: b, lambda: c)`: `b` is evaluated once |
 | `a and b`, `not a` | `rt.both(lambda: a, lambda: b)`, `rt.invert(a)`: elementwise on blocks |
 | `a is b`, `a in b` | the same on the values of constexprs |
 | `assert c, m` | `rt.check(c, m)` |
@@ -27,11 +30,16 @@ import ast
 import types
 from collections.abc import Callable, Collection
 
+from tritonx.frontend.codegen.syntax import declared_pattern, may_return, named_in, names_of
+from tritonx.frontend.codegen.values import Pattern
 from tritonx.interpreter.check import stops
 from tritonx.kernel.syntax import code_of
 
 RUNTIME = "_tritonx_runtime"
 """The name under which the rewritten code finds its runtime."""
+
+MET = "_tritonx_met"
+"""The variable that says whether the running kernel decides which of several `return`s is reached."""
 
 FUNCTION = "_tritonx_function"
 """What the rewritten function is called while it is compiled."""
@@ -43,6 +51,8 @@ class Rewriter(ast.NodeTransformer):
     def __init__(self, is_module: Callable[[str], bool]) -> None:
         self._is_module = is_module
         self._local: Collection[str] = ()
+        self._declared: set[str] = set()
+        self._several = False
 
     def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the definition itself: without decorators, annotations and defaults, which the original keeps."""
@@ -58,7 +68,11 @@ class Rewriter(ast.NodeTransformer):
             parameter.annotation = None
         # The caller binds the arguments: defaults, *args and **kwargs too.
         node.args = ast.arguments(posonlyargs=[], args=parameters, kwonlyargs=[], kw_defaults=[], defaults=[])
+        self._several = sum(isinstance(n, ast.Return) for n in ast.walk(node)) > 1
         node.body = [self.visit(statement) for statement in node.body]
+        if self._several:
+            target = ast.copy_location(ast.Name(MET, ast.Store()), node)
+            node.body.insert(0, ast.copy_location(ast.Assign([target], _call("meeting", [], node)), node))
         return node
 
     # Statements.
@@ -71,14 +85,43 @@ class Rewriter(ast.NodeTransformer):
             name = ast.copy_location(ast.Constant(target.attr), target)
             node.value = _call("keep_in", [owner, name, node.value], node.value)
         else:
-            node.value = _call("keep", [node.value], node.value)
+            node.value = self._kept(target, node.value)
         return node
 
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        self.generic_visit(node)
+        node.value = self._kept(node.target, node.value)
+        return node
+
+    def _kept(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        declared = declared_pattern(target, self._declared)
+        if not declared:
+            return _call("keep", [value], value)
+        self._declared -= names_of(target)
+        return _call("keep_declared", [value, ast.copy_location(_literal(declared), value)], value)
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        returns = may_return([node])
+        node.test = self.visit(node.test)
+        if returns and self._several:
+            node.test = _call("noted", [node.test, _met(node.test)], node.test)
+        node.body, node.orelse = self._branch(node.body), self._branch(node.orelse)
+        return node
+
+    def _branch(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Statements that may not run: what was declared before is so behind them."""
+        declared = set(self._declared)
+        visited = [self.visit(statement) for statement in body]
+        self._declared = declared
+        return visited
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        constant = "constexpr" in ast.unparse(node.annotation)
         if node.value is None:
+            if constant and isinstance(node.target, ast.Name):
+                self._declared.add(node.target.id)
             return ast.copy_location(ast.Pass(), node)
         self.generic_visit(node)
-        constant = "constexpr" in ast.unparse(node.annotation)
         value = _call("constant" if constant else "keep", [node.value], node.value)
         return ast.copy_location(ast.Assign(targets=[node.target], value=value), node)
 
@@ -93,7 +136,8 @@ class Rewriter(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         self.generic_visit(node)
         if node.value is not None:
-            node.value = _call("keep", [node.value], node.value)
+            met = _met(node) if self._several else ast.copy_location(ast.Constant(None), node)
+            node.value = _call("returned", [node.value, met], node.value)
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt:
@@ -133,6 +177,9 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
+        if len(node.ops) > 1:
+            names = ast.Tuple([ast.Constant(type(op).__name__) for op in node.ops], ast.Load())
+            return _call("chain", [names, *map(_delayed, [node.left, *node.comparators])], node)
         operator = node.ops[0]
         if not isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn):
             return _operator(operator, [node.left, node.comparators[0]], node)
@@ -213,7 +260,21 @@ def _operator(operator: ast.AST, operands: list[ast.expr], position: ast.AST) ->
     return _call("operate", [name, *operands], position)
 
 
+def _met(position: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Name(MET, ast.Load()), position)
+
+
+def _literal(pattern: Pattern) -> ast.expr:
+    return ast.parse(repr(pattern), mode="eval").body
+
+
 def _delayed(value: ast.expr) -> ast.expr:
+    """A function of no arguments; a generator of one value where that assigns a name, which a lambda would keep for
+    itself."""
+    if named_in(value):
+        once = ast.comprehension(ast.Name("_", ast.Store()), ast.Tuple([ast.Constant(0)], ast.Load()), [], 0)
+        made = ast.GeneratorExp(value, [once])
+        return ast.copy_location(ast.Attribute(made, "__next__", ast.Load()), value)
     empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.copy_location(ast.Lambda(empty, value), value)
 

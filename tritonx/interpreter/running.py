@@ -7,15 +7,17 @@ in the thread, so that one rewritten function serves every run.
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, cast
 
+from tritonx import level
 from tritonx.frontend.codegen import calls
 from tritonx.frontend.codegen.expressions import BINARY, COMPARISON, UNARY
 from tritonx.frontend.codegen.python_builtins import BUILTINS
-from tritonx.frontend.codegen.values import materialize, wrap_plain
+from tritonx.frontend.codegen.values import Pattern, kept, materialize, wrap, wrap_plain
 from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.errors import DeviceAssertion
@@ -47,6 +49,34 @@ class Runtime:
         if isinstance(value, tensor):
             return value
         return materialize(value, active.current("an assignment").to_tensor)
+
+    @staticmethod
+    def keep_declared(value: object, declared: Pattern) -> object:
+        """What an assignment keeps to names of which some were declared `tl.constexpr`."""
+        return kept(value, declared, active.current("an assignment").to_tensor)
+
+    @staticmethod
+    def meeting() -> list[bool]:
+        """Whether the running kernel decides which `return` of a function is reached: not yet."""
+        return [False]
+
+    @staticmethod
+    def noted(condition: object, met: list[bool]) -> object:
+        """The condition of an `if` with a `return` in it."""
+        met[0] |= isinstance(condition, tensor)
+        return condition
+
+    @staticmethod
+    def returned(value: object, met: list[bool] | None) -> object:
+        """What a `return` gives: numbers stay compile-time values, unless branches of the running kernel meet."""
+        if level.active().returns_constants and not (met and met[0]):
+            return wrap(value)
+        return Runtime.keep(value)
+
+    @staticmethod
+    def chain(names: tuple[str, ...], *operands: Callable[[], object]) -> object:
+        """`a < b < c`: each operand is evaluated once, and none behind a comparison that is false at compile time."""
+        return _logical(_comparisons(names, operands), "logical_and", stop=False)
 
     @staticmethod
     def keep_in(owner: object, name: str, value: object) -> Any:
@@ -148,12 +178,12 @@ class Runtime:
     @staticmethod
     def both(*operands: Callable[[], Any]) -> Any:
         """`and`: of compile-time values as in Python, of tensors elementwise; a false constexpr stops it."""
-        return _logical(operands, "logical_and", stop=False)
+        return _logical((operand() for operand in operands), "logical_and", stop=False)
 
     @staticmethod
     def either(*operands: Callable[[], Any]) -> Any:
         """`or`, likewise."""
-        return _logical(operands, "logical_or", stop=True)
+        return _logical((operand() for operand in operands), "logical_or", stop=True)
 
     @staticmethod
     def invert(operand: object) -> Any:
@@ -237,12 +267,27 @@ def shown(value: Any) -> Any:
     return unwrap(value)
 
 
-def _logical(operands: tuple[Callable[[], Any], ...], method: str, *, stop: bool) -> Any:
+def _comparisons(names: tuple[str, ...], operands: tuple[Callable[[], object], ...]) -> Iterator[object]:
+    left = operands[0]()
+    for name, operand in zip(names, operands[1:], strict=True):
+        right = operand()
+        yield _compared(name, left, right)
+        left = right
+
+
+def _compared(name: str, left: object, right: object) -> object:
+    if name in ("Is", "IsNot"):
+        return constexpr((unwrap(left) is unwrap(right)) is (name == "Is"))
+    if name in ("In", "NotIn"):
+        return constexpr(operator.contains(unwrap(right), unwrap(left)) is (name == "In"))
+    return Runtime.operate(name, left, right)
+
+
+def _logical(values: Iterator[object], method: str, *, stop: bool) -> object:
     """Compile-time operands decide at once or drop out, the others are combined."""
-    value: Any = None
+    value: object = None
     pending: list[tensor] = []
-    for operand in operands:
-        value = operand()
+    for value in values:
         if isinstance(value, tensor):
             pending.append(value)
         elif bool(unwrap(value)) is stop:

@@ -51,6 +51,7 @@ from tritonx.language.core import (
 )
 from tritonx.language.creation import *
 from tritonx.language.creation import __all__ as _creation
+from tritonx.language.creation import to_tensor
 from tritonx.language.debug import *
 from tritonx.language.debug import __all__ as _debug
 from tritonx.language.descriptor import *
@@ -98,8 +99,10 @@ from tritonx.language.standard import (
     reduce_or,
     sigmoid,
     softmax,
+    squeeze,
     sum,
     swizzle2d,
+    unsqueeze,
     xor_sum,
 )
 
@@ -155,6 +158,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "slice",
     "softmax",
     "sort",
+    "squeeze",
     "standard",
     "str_to_ty",
     "sum",
@@ -163,6 +167,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "tensor",
     "tensor_descriptor",
     "tensor_descriptor_type",
+    "to_tensor",
     "topk",
     "tuple",
     "tuple_type",
@@ -171,6 +176,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "uint32",
     "uint64",
     "uint_to_uniform_float",
+    "unsqueeze",
     "void",
     "xor_sum",
     *_atomic,

@@ -62,14 +62,8 @@ def to_tensor(x: Any, _semantic: Semantics = INJECTED) -> tensor:
     """A Python number as a 0-d tensor of the type a literal has: int32, int64 or uint64 for an integer by its size,
     fp32 or fp64 for a float, int1 for a truth value. A tensor stays what it is. Raises TypeError for anything else.
 
-    >>> @tl.core.builtin
-    ... def literal(x, _semantic=None):
-    ...     return tl.core.to_tensor(x, _semantic=_semantic)
-    >>> @tritonx.jit
-    ... def kernel(x):
-    ...     tl.static_assert(literal(3).dtype == tl.int32)
-    ...     tl.static_assert(literal(2.5).dtype == tl.float32)
-    >>> compiled = kernel.warmup(np.zeros(1), grid=(1,))
+    >>> tl.to_tensor(2.5) * 2
+    5.0
     """
     return _semantic.to_tensor(x)
 

@@ -10,7 +10,7 @@ from tritonx.language.constexpr import unwrap
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
 
-__all__ = ["device_assert", "device_print", "static_assert", "static_print"]
+__all__ = ["device_assert", "device_print", "expect_zero", "static_assert", "static_print"]
 
 
 @builtin
@@ -58,3 +58,14 @@ def device_assert(cond: object, msg: object = "", mask: object = None, _semantic
     >>> tl.device_assert(tl.load(ints) == 0, 'the first is not zero')
     """
     return _semantic.device_assert(cond, msg, mask)
+
+
+@builtin
+def expect_zero(x: object, mask: object, _semantic: Semantics = INJECTED) -> object:
+    """``x``, of which the program says that it is zero where ``mask`` holds: blocks or scalars of shapes that
+    broadcast. A compile with ``debug`` asserts it.
+
+    >>> tl.expect_zero(tl.arange(0, 4), tl.arange(0, 4) < 1)
+    [0, 1, 2, 3]
+    """
+    return _semantic.expect_zero(unwrap(x), mask)

@@ -22,12 +22,13 @@ def dot(
     input_precision: Any = None,
     allow_tf32: Any = None,
     max_num_imprecise_acc: Any = None,
-    out_dtype: Any = float32,
+    out_dtype: Any = None,
     _semantic: Semantics = INJECTED,
 ) -> tensor:
     """``input @ other + acc`` of 2-D blocks: M×K, K×N and M×N; axes in front of these are a batch. Operands have one
     dtype, or are 8-bit floats. int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and 8-bit floats
-    ``out_dtype``, which is fp32 or fp16. ``input_precision`` is "tf32", "tf32x3", "ieee", "bf16x3" or "bf16x6"; the
+    ``out_dtype``, which is fp32 or fp16: by default the dtype of ``acc``, and fp32 where there is none, or below the
+    level 3.8. ``input_precision`` is "tf32", "tf32x3", "ieee", "bf16x3" or "bf16x6"; the
     default is the target's. ``allow_tf32`` is its deprecated form. Up to ``max_num_imprecise_acc`` products of 8-bit
     floats may be summed in less than fp32.
 

@@ -97,9 +97,9 @@ def minimum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _se
 
 @builtin
 def maximum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> tensor:
-    """The larger of two numbers in their common dtype, blocks or scalars of shapes that broadcast; bf16 gives fp32.
-    ``propagate_nan`` says what a NaN gives. Raises ValueError for shapes that do not broadcast, and TypeError for a
-    ``propagate_nan`` that is no ``tl.PropagateNan``.
+    """The larger of two numbers in their common dtype, blocks or scalars of shapes that broadcast; bf16 gives fp32
+    below the level 3.9. ``propagate_nan`` says what a NaN gives. Raises ValueError for shapes that do not broadcast,
+    and TypeError for a ``propagate_nan`` that is no ``tl.PropagateNan``.
 
     >>> tl.maximum(tl.arange(0, 4), 2)
     [2, 2, 2, 3]

@@ -189,14 +189,17 @@ def fma(x: object, y: object, z: object, _semantic: Semantics = INJECTED) -> ten
 
 
 @builtin
-def fdiv(x: object, y: object, ieee_rounding: object = False, _semantic: Semantics = INJECTED) -> tensor:
-    """The quotient of floats in their common dtype, blocks or scalars of shapes that broadcast. ``ieee_rounding`` has
-    fp32 rounded correctly. Raises TypeError for integers.
+def fdiv(
+    x: object, y: object, ieee_rounding: object = False, approx: object = False, _semantic: Semantics = INJECTED
+) -> tensor:
+    """The quotient of floats, blocks or scalars of shapes that broadcast: of one dtype, which stays, and from the level
+    3.9 in the dtype of ``/``. ``ieee_rounding`` has fp32 rounded correctly, from 3.9; ``approx`` allows an
+    approximate quotient of fp32. Raises TypeError for integers, ValueError for both together.
 
     >>> tl.fdiv(tl.arange(0, 4).to(tl.float32), 4.0)
     [0.0, 0.25, 0.5, 0.75]
     """
-    return _semantic.fdiv(x, y, unwrap(ieee_rounding))
+    return _semantic.fdiv(x, y, unwrap(ieee_rounding), unwrap(approx))
 
 
 @builtin

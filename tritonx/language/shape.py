@@ -121,14 +121,14 @@ def permute(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
 
 
 @builtin
-def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> tensor:
-    """Two 1-D blocks of one dtype and length as one, twice as long, in any order. Raises AssertionError without
-    ``can_reorder=True``, and ValueError for other blocks.
+def cat(input: Any, other: Any, can_reorder: Any = False, dim: Any = 0, _semantic: Semantics = INJECTED) -> tensor:
+    """Two blocks of one dtype and shape one after the other along ``dim``; with ``can_reorder``, which 1-D blocks
+    alone take, in any order. Raises AssertionError for other shapes, and ValueError for an axis that there is not.
 
-    >>> tl.sum(tl.cat(tl.arange(0, 2), tl.arange(2, 4), can_reorder=True))
-    6
+    >>> tl.cat(tl.arange(0, 2), tl.arange(2, 4))
+    [0, 1, 2, 3]
     """
-    return _semantic.cat(input, other, can_reorder)
+    return _semantic.cat(input, other, unwrap(can_reorder), unwrap(dim))
 
 
 @builtin

@@ -22,7 +22,7 @@ from tritonx.language import core, standard
 from tritonx.language.builtin import tensor_method
 from tritonx.language.constexpr_function import constexpr_function
 
-ASCENDING = core.constexpr(0)
+ASCENDING, DESCENDING = core.constexpr(0), core.constexpr(True)
 
 
 @constexpr_function
@@ -230,19 +230,21 @@ def sort(x: core.tensor, dim: core.constexpr = None, descending: core.constexpr 
 
 
 @jit
-def topk(x: core.tensor, k: core.constexpr, dim: core.constexpr = None) -> core.tensor:
-    """The ``k`` largest elements of the last axis, descending; ``k`` is a compile-time int, and the last extent of the
-    result. The dtype is that of ``max``, or stays where ``k`` is the whole axis. A ``k`` beyond the axis fails an
-    assertion of the compile.
+def topk(
+    x: core.tensor, k: core.constexpr, dim: core.constexpr = None, descending: core.constexpr = DESCENDING
+) -> core.tensor:
+    """The ``k`` largest elements of the last axis, descending, or the ``k`` smallest, ascending, without
+    ``descending``; ``k`` is a compile-time int, and the last extent of the result. The dtype is that of ``max``, or
+    stays where ``k`` is the whole axis. A ``k`` beyond the axis fails an assertion of the compile.
 
     >>> tl.topk(tl.arange(0, 8) * 3 % 8, 2)
     [7, 6]
     """
     core.static_assert(k > 0 and k <= x.shape[-1], "topk: k must be between 1 and the extent of the last axis")
     if _is_cube(*x.shape, k):
-        return sort_impl(x, k=k, dim=dim, descending=True)
+        return sort_impl(x, k=k, dim=dim, descending=descending)
     else:
-        return _sort_padded(x, k, dim, True)
+        return _sort_padded(x, k, dim, descending)
 
 
 @jit

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from tritonx import level
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
 from tritonx.language.builtin import tensor_method
@@ -55,7 +57,34 @@ def _pick_extremum_dtype(in_dtype: Any) -> Any:
 
 @constexpr_function
 def _pick_product_dtype(in_dtype: Any) -> Any:
-    return core.float32 if in_dtype.is_bf16() else in_dtype
+    """The dtype of scans, and of a maximum with its index: fp32 for bf16 below the level 3.9, else the input's own."""
+    return core.float32 if in_dtype.is_bf16() and not level.active().bf16_stays else in_dtype
+
+
+@constexpr_function
+def _pick_cumprod_dtype(in_dtype: core.dtype, dtype: core.dtype | None) -> core.dtype:
+    """The dtype of a running product: ``dtype`` if given; at some levels as of a running sum."""
+    if dtype is not None:
+        return dtype
+    if level.active().widens_products and in_dtype.is_int() and in_dtype.int_bitwidth < 32:
+        return core.int32 if in_dtype.is_int_signed() else core.uint32
+    return core.float32 if in_dtype.is_bf16() and not level.active().bf16_stays else in_dtype
+
+
+@constexpr_function
+def _counted_axis(dim: int, rank: int) -> int:
+    """An axis of ``rank``, counted from the front. Raises ValueError for one that there is not."""
+    if not -rank <= dim < rank:
+        raise ValueError(f"invalid axis {dim}. Expected {-rank} <= axis < {rank}")
+    return dim % rank
+
+
+@constexpr_function
+def _without(shape: Sequence[int], axis: int) -> list[int]:
+    """``shape`` but for an axis. Raises ValueError where its extent is not 1."""
+    if shape[axis] != 1:
+        raise ValueError(f"squeeze: axis {axis} has the extent {shape[axis]}, not 1")
+    return [*shape[:axis], *shape[axis + 1 :]]
 
 
 # Elementwise.
@@ -129,6 +158,27 @@ def ravel(x: tensor, can_reorder: object = False) -> tensor:
     [3, 3, 3, 3]
     """
     return core.reshape(x, [x.numel], can_reorder=can_reorder)
+
+
+@jit
+def squeeze(x: tensor, dim: core.constexpr) -> tensor:
+    """``x`` without the axis ``dim``, whose extent is 1; the dtype stays. Raises ValueError for another extent, and for
+    an axis that there is not.
+
+    >>> tl.squeeze(tl.full((1, 4), 3, tl.int32), 0)
+    [3, 3, 3, 3]
+    """
+    return core.reshape(x, _without(x.shape, _counted_axis(dim, len(x.shape))))
+
+
+@jit
+def unsqueeze(x: tensor, dim: core.constexpr) -> tensor:
+    """An axis of extent 1 inserted at ``dim``, numbered in the result: ``expand_dims`` of one axis.
+
+    >>> tl.unsqueeze(tl.arange(0, 2), 1)
+    [[0], [1]]
+    """
+    return core.expand_dims(x, dim)
 
 
 @jit
@@ -423,8 +473,8 @@ def reduce_or(input: tensor, axis: object, keep_dims: object = False) -> tensor:
 @jit
 def cumsum(input: tensor, axis: object = 0, reverse: object = False, dtype: core.constexpr = None) -> tensor:
     """The inclusive sum of numbers along ``axis`` (or along several, in row-major order of them), from the end where
-    ``reverse``; the shape stays. bf16 gives fp32, integers under 32 bits give 32, others their own dtype; ``dtype``
-    says otherwise. Raises ValueError for an axis that there is not.
+    ``reverse``; the shape stays. Integers under 32 bits give 32, bf16 gives fp32 below the level 3.9, others their own
+    dtype; ``dtype`` says otherwise. Raises ValueError for an axis that there is not.
 
     >>> tl.cumsum(tl.arange(0, 4))
     [0, 1, 3, 6]
@@ -443,14 +493,15 @@ def _prod_combine(a: tensor, b: tensor) -> tensor:
 
 @tensor_method
 @jit
-def cumprod(input: tensor, axis: object = 0, reverse: object = False) -> tensor:
-    """The inclusive product of numbers along ``axis``, from the end where ``reverse``; the shape stays, and so does the
-    dtype, but bf16 gives fp32. Raises ValueError for an axis that there is not.
+def cumprod(input: tensor, axis: object = 0, reverse: object = False, dtype: core.constexpr = None) -> tensor:
+    """The inclusive product of numbers along ``axis``, from the end where ``reverse``; the shape stays. From the level
+    3.9 on integers under 32 bits give 32, below it bf16 gives fp32; others stay, and ``dtype`` says otherwise. Raises
+    ValueError for an axis that there is not.
 
     >>> tl.cumprod(tl.arange(1, 5))
     [1, 2, 6, 24]
     """
-    return core.associative_scan(input.to(_pick_product_dtype(input.dtype)), axis, _prod_combine, reverse)
+    return core.associative_scan(input.to(_pick_cumprod_dtype(input.dtype, dtype)), axis, _prod_combine, reverse)
 
 
 def _elsewhere(name: str) -> Any:

@@ -132,9 +132,9 @@ class tuple(base_value):
 
     def __eq__(self, other: object) -> constexpr:  # type: ignore[override]  # compile-time comparison
         listed: Any = unwrap(other)
-        if not isinstance(other, tuple | builtins.tuple | list):
+        if not isinstance(listed, tuple | builtins.tuple | list):
             return constexpr(False)
-        mine, theirs = [unwrap(v) for v in self.values], [unwrap(v) for v in listed]
+        mine, theirs = [unwrap(v) for v in self.values], [unwrap(v) for v in listed]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # of anything
         return constexpr(len(mine) == len(theirs) and all(bool(a == b) for a, b in zip(mine, theirs, strict=True)))
 
     def __ne__(self, other: object) -> constexpr:  # type: ignore[override]  # compile-time comparison

@@ -30,6 +30,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from tritonx import level
 from tritonx.runtime import knobs
 from tritonx.runtime.compiling.keys import compiler_key
 from tritonx.runtime.errors import BadCacheName, CorruptCacheEntry
@@ -439,12 +440,12 @@ def _is_recent(stamp: str) -> bool:
 
 
 def triton_key() -> str:
-    """Digest of the compiler itself: its sources and the versions of what it is built on.
+    """Digest of the compiler itself, its sources and the versions of what it is built on, and the process's level.
 
-    >>> triton_key() == triton_key()
+    >>> triton_key().partition("-")[2] == tritonx.knobs.language.level
     True
     """
-    return compiler_key()
+    return f"{compiler_key()}-{level.active().name}"
 
 
 class Hashed(Protocol):

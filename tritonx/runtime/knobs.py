@@ -17,6 +17,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Protocol
 
+from tritonx import level
 from tritonx.runtime.refusals import refusing
 from tritonx.runtime.settings import environment
 from tritonx.runtime.settings.environment import getenv as getenv
@@ -25,7 +26,7 @@ from tritonx.runtime.settings.environment import setenv as setenv
 from tritonx.runtime.settings.environment import toenv as toenv
 from tritonx.runtime.settings.hook_chain import HookChain as HookChain
 from tritonx.runtime.settings.setting import Env as Env
-from tritonx.runtime.settings.setting import Group, Knob, Refused, flag, folder, hook, optional_text, text
+from tritonx.runtime.settings.setting import Fixed, Group, Knob, Refused, flag, folder, hook, optional_text, text
 from tritonx.runtime.settings.setting import env as env
 from tritonx.runtime.settings.setting_texts import (
     import_class,
@@ -196,6 +197,8 @@ class LanguageKnobs(Group):
     ieee
     """
 
+    level = Fixed(level.VARIABLE, lambda: level.active().name)
+    """The release of Triton that programs mean: see `tritonx.level`."""
     fp32_default = Knob[str | None]("TRITON_F32_DEFAULT", None, parse_precision)
     default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", True)
 

@@ -265,12 +265,15 @@ FORMS: dict[str, str | tuple[str, str]] = {
     "return of a conditional": "return note(log, 1) if x > 3 else note(log, 2)",
     "docstring and constants": "'text'\n5\nNone\nnote(log, 1)\n...\nx",
     "attribute of a call": "val(log, 1, x).dtype\nnote(log, 2)",
+    "chained comparison": "if -9 < val(log, 1, x) < 3:\n    note(log, 3)",
+    "walrus": "if (y := val(log, 1, x)) > 3 and (z := y + 1) < 9:\n    note(log, y)\nnote(log, y)",
+    "walrus of a loop": "y = x\nwhile (y := val(log, 1, y - 1)) > 0:\n    note(log, y)\nnote(log, y)",
+    "walrus in a comprehension": "[(y := i) + val(log, i, 0) for i in (1, 2)]\nnote(log, y)",
+    "declared constants": "y: tl.constexpr\ny, z = 2, x\nnote(log, y + z)",
     "return behind a return": "note(log, 1)\nreturn\nnote(log, 2)",
 }
 
 REFUSED = {
-    "chained comparison": "0 < val(log, 1, x) < 9",
-    "walrus": "note(log, (y := x))",
     "lambda": "f = lambda: note(log, 1)\nf()",
     "nested function": "def f():\n    note(log, 1)\nf()",
     "nested coroutine": "async def f():\n    async for i in f():\n        await i\n    async with f():\n        pass",

@@ -85,11 +85,6 @@ def static_assert_undecided(n):
 
 
 @jit
-def chained_comparison(n):
-    a = 0 < n < 3
-
-
-@jit
 def ambiguous_condition(n):
     x = tl.arange(0, 16)
     if x > n:

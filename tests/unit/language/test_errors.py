@@ -28,7 +28,7 @@ def sem() -> Semantics:
     return Semantics(Builder(Block()), Options(debug=True, supported_fp8_dtypes=("fp8e4nv", "fp8e5")), Target("cpu"))
 
 
-I32, F32 = block(tl.int32, 16), block(tl.float32, 16)
+I32, F32, F64 = block(tl.int32, 16), block(tl.float32, 16), block(tl.float64, 16)
 POINTER, POINTERS = value(tl.pointer_type(tl.float32)), block(tl.pointer_type(tl.float32), 16)
 BYTES = block(tl.pointer_type(tl.int8), 16)
 CONST = value(tl.pointer_type(tl.float32, 1, True))
@@ -176,7 +176,20 @@ CASES: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
     ),
     ("two ellipses", lambda s: s.index(I32, (..., 0, ...)), IndexError, "can only have a single ellipsis"),
     ("split", lambda s: tl.split(I32, _semantic=s), AssertionError, "last axis has the extent 2"),
-    ("cat", lambda s: tl.cat(I32, I32, _semantic=s), AssertionError, "`cat` always may reorder elements"),
+    (
+        "cat shapes",
+        lambda s: tl.cat(I32, tl.reshape(I32, (1, I32.type.shape[0]), _semantic=s), _semantic=s),
+        AssertionError,
+        "cat takes two blocks of one shape",
+    ),
+    ("cat axis", lambda s: tl.cat(I32, I32, dim=1, _semantic=s), ValueError, "invalid axis 1"),
+    (
+        "fdiv both",
+        lambda s: tl.fdiv(F32, F32, ieee_rounding=True, approx=True, _semantic=s),
+        ValueError,
+        "cannot both be True",
+    ),
+    ("fdiv approx", lambda s: tl.fdiv(F64, F64, approx=True, _semantic=s), ValueError, "approx division is of float32"),
     ("gather", lambda s: tl.gather(I32, F32, 0, _semantic=s), AssertionError, "index must be an integer tensor"),
     (
         "gather axis",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tritonx
+from tritonx import level
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import BadSetting, NotOffered
 from tritonx.runtime.settings.environment import variable
@@ -119,8 +120,16 @@ def test_malformed_settings_name_the_variable_that_is_set(
         getattr(group, setting)
 
 
+def test_the_level_is_fixed_while_a_process_runs() -> None:
+    assert knobs.language.level == level.active().name
+    with level.at("3.7"):
+        assert knobs.language.level == "3.7"
+        with pytest.raises(BadSetting, match=r"level is fixed .* at 3\.7: set TRITONX_LEVEL"):
+            knobs.language.level = "3.8"
+
+
 def test_every_setting_has_a_malformed_value_or_takes_any() -> None:
-    tried = {env for env, _, _ in MALFORMED} | FREE_TEXT | set(REFUSED)
+    tried = {env for env, _, _ in MALFORMED} | FREE_TEXT | set(REFUSED) | {level.VARIABLE}
     said = {
         knob.env: complaint(group, knob.name, knob.env)
         for group in GROUPS

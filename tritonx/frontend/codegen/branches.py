@@ -35,7 +35,7 @@ from tritonx.frontend.codegen.detached_blocks import unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn, Outcome, Returned
 from tritonx.frontend.codegen.leaving import is_flag
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, carrying, is_absent
-from tritonx.frontend.codegen.syntax import may_return
+from tritonx.frontend.codegen.syntax import may_return, named_in
 from tritonx.frontend.codegen.values import (
     NUMBERS,
     describe,
@@ -46,9 +46,11 @@ from tritonx.frontend.codegen.values import (
     suggest_name,
 )
 from tritonx.ir.types import i1
+from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import int1
-from tritonx.language.values import tensor
+from tritonx.language.values import tensor, tuple_type
+from tritonx.language.values import tuple as tl_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator
@@ -161,17 +163,36 @@ def _join_values(
     undefined behaviour as in Triton.
     """
     values = [outcome.value if outcome is not None else None for outcome in outcomes]
-    type_ = next((value.type for value in values if value is not None), None)
-    if type_ is None:
+    left, right = values
+    if left is not None and right is not None:
+        values = left, right = _met(gen, then, otherwise, left, right)
+    present = left if left is not None else right
+    if present is None:
         return None
-    present = next(value for value in values if value is not None)
     types = [handle.type for handle in present.handles()]
     handles = [
         value.handles() if value is not None else _poison(gen, arm, types)
         for arm, value in zip((then, otherwise), values, strict=True)
     ]
     columns.add(handles[0], handles[1])
-    return type_
+    return present.type
+
+
+def _met(
+    gen: FunctionGenerator, then: Arm, otherwise: Arm, left: base_value, right: base_value
+) -> tuple[base_value, base_value]:
+    """Two returned values of one type: numbers that differ are tensors from here on, each made in its arm."""
+    if isinstance(left, tl_tuple) and isinstance(right, tl_tuple) and len(left) == len(right):
+        pairs = [_met(gen, then, otherwise, a, b) for a, b in zip(left.values, right.values, strict=True)]
+        fields = left.fields
+        return _tuple_of([a for a, _ in pairs], fields), _tuple_of([b for _, b in pairs], fields)
+    if not is_dynamic(left) and not is_dynamic(right) and same_constant(left, right):
+        return left, right
+    return _as_tensor(gen, then, left), _as_tensor(gen, otherwise, right)
+
+
+def _tuple_of(values: list[base_value], fields: Sequence[str] | None) -> tl_tuple:
+    return tl_tuple(values, tuple_type([value.type for value in values], fields))
 
 
 def _poison(gen: FunctionGenerator, arm: Arm, types: Sequence[Attribute]) -> list[SSAValue]:
@@ -293,6 +314,9 @@ def select_expression(gen: FunctionGenerator, node: ast.IfExp, condition: tensor
     """``a if condition else b`` at run time: only the chosen side is executed. Its value is the same compile-time value
     of both sides, or a run-time value of one type; in a statement of its own it has none."""
     unused = gen.unused is node
+    if names := sorted(named_in(node.body) | named_in(node.orelse)):
+        message = f"{names[0]} is assigned in one side of a conditional expression that is decided at run time"
+        raise gen.error(errors.UnsupportedLanguageConstruct, node, message, hint="assign it before, or in an `if`")
     arms: list[Arm] = []
     values: list[Any] = []
     for side in (node.body, node.orelse):

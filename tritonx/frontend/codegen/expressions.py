@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen import branches, calls, mistakes
 from tritonx.frontend.codegen.compile_time_limits import excess, excess_of_format
 from tritonx.frontend.codegen.conditions import static_condition, truth
-from tritonx.frontend.codegen.values import describe, in_text, is_dynamic, is_static, wrap_plain
+from tritonx.frontend.codegen.syntax import declared_pattern, named_in, names_of
+from tritonx.frontend.codegen.values import describe, in_text, is_dynamic, is_static, kept, wrap_plain
 from tritonx.kernel.dependencies import is_foreign_function
 from tritonx.kernel.interface import KernelInterface
 from tritonx.language.aggregate import AGGREGATE
@@ -153,10 +154,20 @@ def binary(gen: FunctionGenerator, node: ast.BinOp) -> Any:
 
 
 def compare(gen: FunctionGenerator, node: ast.Compare) -> Any:
-    if len(node.ops) != 1:
-        raise gen.error(errors.ChainedComparison, node, "simultaneous multiple comparison is not supported")
-    left, right = gen.expression(node.left), gen.expression(node.comparators[0])
-    kind = node.ops[0].__class__
+    """``a < b``; ``a < b < c`` is ``a < b and b < c``, with ``b`` evaluated once."""
+    compared = _comparisons(gen, node)
+    return next(compared) if len(node.ops) == 1 else _combined(gen, node, compared, conjunction=True)
+
+
+def _comparisons(gen: FunctionGenerator, node: ast.Compare) -> Iterator[object]:
+    left = gen.expression(node.left)
+    for operation, operand in zip(node.ops, node.comparators, strict=True):
+        right = gen.expression(operand)
+        yield _compared(gen, node, operation.__class__, left, right)
+        left = right
+
+
+def _compared(gen: FunctionGenerator, node: ast.Compare, kind: type[ast.cmpop], left: object, right: object) -> object:
     which = COMPARISON.get(kind)
     if which is not None:
         return apply_binary(gen, node, which, left, right)
@@ -194,14 +205,23 @@ def unary(gen: FunctionGenerator, node: ast.UnaryOp) -> Any:
 
 def boolean(gen: FunctionGenerator, node: ast.BoolOp) -> Any:
     """``and`` and ``or``: compile-time operands decide at once or drop out, the others are combined element-wise."""
-    conjunction = isinstance(node.op, ast.And)
-    value: Any = None
-    pending: list[Any] = []
+    return _combined(gen, node, _operands(gen, node), isinstance(node.op, ast.And))
+
+
+def _operands(gen: FunctionGenerator, node: ast.BoolOp) -> Iterator[object]:
     for operand in node.values:
         value = gen.expression(operand)
+        if isinstance(value, tensor) and value.type.is_block():
+            _warn_elementwise(gen, node)
+        yield value
+
+
+def _combined(gen: FunctionGenerator, node: ast.expr, values: Iterator[object], conjunction: bool) -> object:
+    """``and`` or ``or`` of values that are made as they are needed."""
+    value: object = None
+    pending: list[tensor] = []
+    for value in values:
         if isinstance(value, tensor):
-            if value.type.is_block():
-                _warn_elementwise(gen, node)
             pending.append(value)
         elif bool(unwrap(value)) is not conjunction:
             return value  # decides the whole, whatever the tensors before it are
@@ -224,6 +244,23 @@ def _warn_elementwise(gen: FunctionGenerator, node: ast.BoolOp) -> None:
         lineno=position.line,
         source=ast.unparse(node),
     )
+
+
+def named(gen: FunctionGenerator, node: ast.NamedExpr) -> object:
+    """``(name := value)``: an assignment, and what it assigned."""
+    gen.module.assign(gen, node.target, to_keep(gen, node, gen.expression(node.value), node.target))
+    return gen.lookup(node.target.id, node)
+
+
+def to_keep(gen: FunctionGenerator, node: ast.stmt | ast.expr, value: object, target: ast.expr) -> object:
+    """``value`` as an assignment to ``target`` keeps it."""
+    declared = declared_pattern(target, gen.declared_constants)
+    if declared:
+        gen.declared_constants -= names_of(target)
+    elif isinstance(value, tensor):
+        return value
+    gen.locate(node)
+    return kept(value, declared, gen.semantic.to_tensor)
 
 
 # Conditions.
@@ -268,6 +305,7 @@ def comprehension(gen: FunctionGenerator, node: ast.ListComp | ast.GeneratorExp)
         gen.module.assign(gen, clause.target, wrap_plain(value))
         if all(static_condition(gen, test, gen.expression(test)) for test in clause.ifs):
             results.append(gen.expression(node.elt))
+        outer.update({name: gen.scope[name] for name in named_in(node) if name in gen.scope})
     gen.scope = outer
     return tl_tuple(results)
 
@@ -367,6 +405,7 @@ EXPRESSIONS: Mapping[type[ast.expr], ExpressionRule] = {
     ast.UnaryOp: unary,
     ast.BoolOp: boolean,
     ast.IfExp: conditional,
+    ast.NamedExpr: named,
     ast.Call: calls.call_expression,
     ast.Attribute: attribute,
     ast.Subscript: subscript,

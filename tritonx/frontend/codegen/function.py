@@ -52,6 +52,7 @@ class FunctionGenerator:
         self.call_node = call_node
         self.scope: dict[str, Any] = {}
         self.constexpr_owners: dict[str, ast.AST] = {}
+        self.declared_constants: set[str] = set()
         self.unrolled_targets: set[str] = set()
         self.read_later: set[tuple[ast.AST, str]] = set()
         self.assigned_name: str | None = None
@@ -133,11 +134,13 @@ class FunctionGenerator:
     def inside(self, arm: Arm) -> Generator[None]:
         """Generate at the end of ``arm`` for the time of a ``with``."""
         outer, self.scope = self.scope, arm.scope
+        declared = set(self.declared_constants)
         try:
             with self.builder.at(arm.block, nested=True):
                 yield
         finally:
             arm.scope, self.scope = self.scope, outer
+            self.declared_constants = declared
 
     # Names.
 
@@ -244,7 +247,6 @@ UNSUPPORTED_HINTS: Mapping[str, str] = {
     "Global": "a kernel cannot assign globals: return the value or store it to memory",
     "Nonlocal": "a kernel cannot assign names of the enclosing function",
     "Delete": "names in a kernel cannot be deleted",
-    "NamedExpr": "assign in a statement of its own",
     "Yield": "kernels cannot be generators",
     "Await": "kernels cannot be coroutines",
 }

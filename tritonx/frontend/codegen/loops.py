@@ -34,7 +34,7 @@ from tritonx.frontend.codegen.detached_blocks import discard, unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn
 from tritonx.frontend.codegen.leaving import StructuredBody, structured_body, unless
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
-from tritonx.frontend.codegen.syntax import assigned_names, is_path, may_return
+from tritonx.frontend.codegen.syntax import asked_inside, assigned_names, is_path, may_return
 from tritonx.frontend.codegen.values import suggest_name, wrap_plain
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.location import block_at
@@ -267,6 +267,7 @@ class _Conditional:
 def while_statement(gen: FunctionGenerator, node: ast.While, rest: Sequence[ast.stmt], tail: bool) -> Ended | None:
     if node.orelse:
         raise gen.error(errors.UnsupportedLanguageConstruct, node, "`else` after a loop is not supported")
+    node = asked_inside(node)
     gen.locate(node)
     attributes: dict[str, Attribute] = {}
     loop = _Conditional(

@@ -7,17 +7,19 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tritonx import level
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import branches, calls, leaving, loops
+from tritonx.frontend.codegen.expressions import to_keep
 from tritonx.frontend.codegen.flow import Ended, Returned
 from tritonx.frontend.codegen.names import MISSING
 from tritonx.frontend.codegen.syntax import expanded_assignment, is_path, may_return
-from tritonx.frontend.codegen.values import describe, is_known, materialize, python_value, suggest_name
+from tritonx.frontend.codegen.values import NUMBERS, describe, is_known, materialize, python_value, suggest_name, wrap
 from tritonx.language import core
 from tritonx.language.aggregate import is_constant_field
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import void
-from tritonx.language.values import tensor
+from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as tl_tuple
 
 if TYPE_CHECKING:
@@ -29,10 +31,8 @@ def assign_statement(gen: FunctionGenerator, node: ast.Assign) -> None:
     first = node.targets[0]
     if isinstance(first, ast.Name):
         gen.assigned_name = first.id
-    given = value = gen.expression(node.value)
-    if not isinstance(value, tensor):
-        gen.locate(node)
-        value = materialize(value, gen.semantic.to_tensor)
+    given = gen.expression(node.value)
+    value = to_keep(gen, node, given, first)
     gen.assigned_name = None
     for target in node.targets:
         assign(gen, target, given if _is_constant_field(gen, target) else value)
@@ -70,6 +70,9 @@ def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: object)
     elements: list[Any] = list(values)  # pyright: ignore[reportUnknownArgumentType]  # of anything
     names = target.elts
     star = next((i for i, name in enumerate(names) if isinstance(name, ast.Starred)), None)
+    if star is not None and level.active().refuses_starred:
+        message = "starred assignment targets are not supported"
+        raise gen.error(errors.UnsupportedLanguageConstruct, names[star], message, hint=f"slice: {_SLICED}")
     if star is not None and len(elements) >= len(names) - 1:
         behind = len(names) - star - 1
         middle = tl_tuple(elements[star : len(elements) - behind])
@@ -81,6 +84,10 @@ def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: object)
         raise gen.error(errors.UnpackMismatch, target, message)
     for name, element in zip(names, elements, strict=True):
         assign(gen, name.value if isinstance(name, ast.Starred) else name, element)
+
+
+_SLICED = "a, rest = values[0], values[1:]"
+"""What does the same as a starred target."""
 
 
 def _assign_attribute(gen: FunctionGenerator, target: ast.Attribute, value: object) -> None:
@@ -105,11 +112,13 @@ def augmented_assign(gen: FunctionGenerator, node: ast.AugAssign) -> None:
 
 def annotated_assign(gen: FunctionGenerator, node: ast.AnnAssign) -> None:
     """``name: tl.constexpr = value`` stays a compile-time value and cannot be assigned again; other annotations mean
-    nothing."""
-    if node.value is None:
-        return
+    nothing. Without a value, it says so of the next assignment."""
     annotation = unwrap(gen.aside(node.annotation)[0])  # which Python does not evaluate in a function
     declares = annotation is constexpr or (isinstance(annotation, str) and annotation.rpartition(".")[2] == "constexpr")
+    if node.value is None:
+        if declares and isinstance(node.target, ast.Name):
+            gen.declared_constants.add(node.target.id)
+        return
     if not declares or not isinstance(node.target, ast.Name):
         plain = ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
         assign_statement(gen, plain)
@@ -166,7 +175,8 @@ def with_statement(gen: FunctionGenerator, node: ast.With) -> None:
 
 
 def return_statement(gen: FunctionGenerator, node: ast.Return, rest: Sequence[ast.stmt], tail: bool) -> Ended:
-    """``return``: numbers become tensors; all returns of a function have one type."""
+    """``return``: all returns of a function have one type. Below `Level.returns_constants` numbers become tensors here,
+    else where branches of the running kernel meet that return different ones."""
     if gen.loops:
         message = "Cannot have `return` statements inside `while` or `for` statements in triton."
         raise gen.error(errors.ReturnInLoop, node, message)
@@ -174,18 +184,26 @@ def return_statement(gen: FunctionGenerator, node: ast.Return, rest: Sequence[as
     if node.value is not None:
         value = gen.expression(node.value)
         gen.locate(node)
-        value = materialize(value, gen.semantic.to_tensor)
+        value = wrap(value) if level.active().returns_constants else materialize(value, gen.semantic.to_tensor)
         if unwrap(value) is None:
             value = None
     if value is not None and not isinstance(value, core.base_value):
         value = constexpr(value)
-    type_ = void if value is None else value.type
+    type_ = void if value is None else returned_type(gen, value)
     if gen.return_type is MISSING:
         gen.return_type = type_
     elif gen.return_type != type_:
         message = f"Inconsistent return types: {gen.return_type} and {type_}"
         raise gen.error(errors.ReturnMismatch, node, message)
     return Ended(Returned(value))
+
+
+def returned_type(gen: FunctionGenerator, value: core.base_value) -> core.base_type:
+    """The type that a value has where it meets other returned ones: a number that of the tensor it would become."""
+    if isinstance(value, tl_tuple):
+        return tuple_type([returned_type(gen, part) for part in value.values], value.fields)
+    number = unwrap(value)
+    return gen.semantic.number_type(number) if isinstance(number, NUMBERS) else value.type
 
 
 STATEMENTS: Mapping[type[ast.stmt], StatementRule] = {

@@ -8,10 +8,12 @@ autotuner), so what is found is remembered on the node.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, cast
 
-_FACTS = "_tritonx_facts"
+from tritonx.frontend.codegen.values import Pattern
+
+_FACTS, _NAMED = "_tritonx_facts", "_tritonx_named"
 
 
 def assigned_names(node: ast.For | ast.While) -> frozenset[str]:
@@ -35,9 +37,51 @@ def _collect(node: ast.AST, names: set[str]) -> None:
             names.add(node.id)
         return
     if isinstance(node, ast.expr) and not isinstance(node, ast.Tuple | ast.List | ast.Starred):
-        return  # an expression assigns nothing: kernels have no walrus, and a comprehension's names are its own
+        names |= named_in(node)  # a comprehension's names are its own
+        return
     for child in ast.iter_child_nodes(node):
         _collect(child, names)
+
+
+def named_in(node: ast.AST) -> frozenset[str]:
+    """The names that ``(name := value)`` assigns in an expression."""
+    known: frozenset[str] | None = getattr(node, _NAMED, None)
+    if known is None:
+        known = frozenset(inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
+        setattr(node, _NAMED, known)
+    return known
+
+
+def asked_inside(node: ast.While) -> ast.While:
+    """``while test`` as ``while True`` that breaks where ``test`` is false, if the test assigns a name: only what a
+    body assigns is carried."""
+    if not named_in(node.test):
+        return node
+    known: ast.While | None = getattr(node, _FACTS, None)
+    if known is None:
+        leave = ast.copy_location(ast.Break(), node.test)
+        test = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+        asked = ast.copy_location(ast.If(test, [leave], []), node.test)
+        known = ast.copy_location(
+            ast.While(ast.copy_location(ast.Constant(True), node.test), [asked, *node.body], []), node
+        )
+        setattr(node, _FACTS, known)
+    return known
+
+
+def declared_pattern(target: ast.expr, declared: Container[str]) -> Pattern:
+    """Of an assignment's target, which of its names are ``declared``."""
+    if isinstance(target, ast.Name):
+        return target.id in declared
+    if not isinstance(target, ast.Tuple | ast.List):
+        return False
+    parts = tuple(declared_pattern(part, declared) for part in target.elts)
+    return parts if any(parts) else False
+
+
+def names_of(target: ast.expr) -> set[str]:
+    """The names among an assignment's target."""
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def is_path(node: ast.expr) -> bool:

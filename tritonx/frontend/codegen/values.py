@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from xdsl.ir import SSAValue
@@ -115,6 +115,21 @@ def materialize(value: Any, to_tensor: Callable[[Any], Any]) -> Any:
     if type(plain) is tuple:
         return map_tuple(plain, lambda element: materialize(element, to_tensor))
     return value
+
+
+Pattern = bool | tuple["Pattern", ...]
+"""What an assignment declares of what it assigns: whether it is a compile-time value, for several names one by one."""
+
+
+def kept(value: object, declared: Pattern, to_tensor: Callable[[object], object]) -> object:
+    """``value`` as an assignment keeps it: numbers become tensors, but for names that are ``declared`` constants."""
+    if declared is True:
+        return constexpr(python_value(value)) if is_known(value) else value
+    values = unwrap(value)
+    parts = cast(Sequence[object], values) if declared and isinstance(values, tl_tuple | tuple) else ()
+    if not declared or len(parts) != len(declared):
+        return value if isinstance(value, tensor) else materialize(value, to_tensor)
+    return tl_tuple([wrap(kept(wrap(part), kind, to_tensor)) for part, kind in zip(parts, declared, strict=True)])
 
 
 def is_static(value: object) -> bool:

@@ -7,12 +7,15 @@ Division truncates toward zero, remainder takes the dividend's sign, integers wr
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from xdsl.ir import Operation
 
+from tritonx import level
 from tritonx.dialects import arith
-from tritonx.dialects.tile import AddPtrOp
+from tritonx.dialects.tile import AddPtrOp, PreciseDivFOp
 from tritonx.frontend.semantics.base import IncompatibleTypeErrorImpl
 from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.promotion import computation_type, promote_integers
@@ -69,6 +72,30 @@ class ArithmeticSemantics(PaddingSemantics):
             left = self.scalar_constant(lhs, common) if left_number else self.cast(left, common)
             right = self.scalar_constant(rhs, common) if right_number else self.cast(right, common)
         return self.broadcast(left, right)
+
+    def ternary_operands(self, x: object, y: object, z: object) -> tuple[tensor, tensor, tensor]:
+        """Three operands in their common type and shape. With `Level.weak_scalars` the tensors' type is found first,
+        and the numbers, however many, count as one beside it."""
+        x, y, z = given = [self.weak(value) for value in (x, y, z)]
+        if not all(isinstance(value, tensor) for value in given):
+            common = self._type_beside_numbers(given)
+            x, y, z = [self._as_operand(value, common) for value in given]
+        x, y = self.binary_operands(x, y)
+        z, x = self.binary_operands(z, x)
+        z, y = self.binary_operands(z, y)
+        return x, y, z
+
+    def _as_operand(self, value: object, common: dtype) -> tensor:
+        if isinstance(value, tensor):
+            return self.cast(value, common)
+        _check_constant(value, common)
+        return self.scalar_constant(value, common)
+
+    def _type_beside_numbers(self, operands: Sequence[object]) -> dtype:
+        tensors = [value.dtype for value in operands if isinstance(value, tensor)]
+        numbers = [self.to_tensor(value).dtype for value in operands if not isinstance(value, tensor)]
+        common = [reduce(_common_type, types) for types in (tensors, numbers) if types]
+        return common[0] if len(common) == 1 else computation_type(common[0], False, common[1], True, False)
 
     def _by_type(self, lhs: tensor, rhs: tensor, floating: type[Operation], integer: type[Operation]) -> tensor:
         scalar = lhs.dtype
@@ -128,7 +155,7 @@ class ArithmeticSemantics(PaddingSemantics):
     # / // %
 
     def truediv(self, lhs: object, rhs: object) -> tensor:
-        """``lhs / rhs`` in floating point: fp32 for two integers and for half-width floats."""
+        """``lhs / rhs`` in floating point: fp32 for two integers and for half-width floats (`Level` has the others)."""
         lhs, rhs = self.binary_operands(lhs, rhs, division=True)
         left, right = lhs.dtype, rhs.dtype
         if left.is_floating() and right.is_int():
@@ -161,10 +188,29 @@ class ArithmeticSemantics(PaddingSemantics):
         integer = arith.RemSIOp if lhs.dtype.is_int_signed() else arith.RemUIOp
         return self._by_type(lhs, rhs, arith.RemFOp, integer)
 
-    def fdiv(self, lhs: object, rhs: object, ieee_rounding: bool) -> tensor:
-        """Division of floats. ``ieee_rounding`` changes nothing, as in Triton: ``div_rn`` is the correctly rounded
-        quotient.
+    def fdiv(self, lhs: object, rhs: object, ieee_rounding: bool, approx: bool) -> tensor:
+        """Division of floats. ``approx`` allows an approximate one of fp32, and changes nothing: it is no promise.
+        ``ieee_rounding`` changes nothing below `Level.narrow_division_in_f32`, as in Triton: ``div_rn`` is the
+        correctly rounded quotient.
         """
+        if ieee_rounding and approx:
+            raise ValueError("approx and ieee_rounding cannot both be True")
+        if level.active().narrow_division_in_f32:
+            quotient = self._promoted_quotient(lhs, rhs, ieee_rounding)
+        else:
+            quotient = self._quotient_of_one_type(lhs, rhs)
+        if approx and not quotient.dtype.is_fp32():
+            raise ValueError(f"approx division is of float32, not of {quotient.dtype}")
+        return quotient
+
+    def _promoted_quotient(self, lhs: object, rhs: object, ieee_rounding: bool) -> tensor:
+        lhs, rhs = self.binary_operands(lhs, rhs, division=True)
+        if not lhs.dtype.is_floating():
+            raise TypeError("fdiv requires floating-point operands after type promotion")
+        precise = ieee_rounding and lhs.dtype.is_fp32()
+        return self.emit(PreciseDivFOp if precise else arith.DivfOp, (lhs, rhs), lhs.type)
+
+    def _quotient_of_one_type(self, lhs: object, rhs: object) -> tensor:
         lhs, rhs = self.to_tensor(lhs), self.to_tensor(rhs)
         if not (lhs.dtype.is_floating() and rhs.dtype.is_floating()):
             raise TypeError("both operands of fdiv must have floating scalar type")
@@ -215,11 +261,18 @@ class ArithmeticSemantics(PaddingSemantics):
     def plus(self, value: tensor) -> tensor:
         return value
 
+    def weak(self, value: object) -> object:
+        """A Python number as an operand that widens no tensor, where the level has such; else as a tensor."""
+        return unwrap(value) if level.active().weak_scalars else self.to_tensor(value)
+
     def minus(self, value: tensor) -> tensor:
-        """``-value``, as ``0 - value``."""
+        """``-value``: of a float with the sign flipped, or ``0 - value`` (`Level.negates_by_sign`)."""
         type_ = value.dtype
         if type_.is_ptr():
             raise ValueError(f"wrong type argument to unary minus ({type_!r})")
+        if type_.is_floating() and level.active().negates_by_sign:
+            _check_arithmetic(type_)
+            return self.emit(arith.NegfOp, (value,), value.type)
         return self.sub(self.constant(0, type_), value)
 
     def invert(self, value: tensor) -> tensor:
@@ -261,6 +314,11 @@ _BITWISE_HINT = (
     "&, | and ^ combine integers and conditions: compare first, in parentheses, as in (x > 0) & (y > 0), convert with "
     ".to(tl.int32), or take the bits with .to(tl.int32, bitcast=True)"
 )
+
+
+def _common_type(a: dtype, b: dtype) -> dtype:
+    """Of two tensors, or of two numbers."""
+    return computation_type(a, False, b, False, False)
 
 
 def _check_arithmetic(type_: dtype) -> None:

@@ -160,18 +160,20 @@ class SemanticsBase:
             return x
         if isinstance(x, constexpr):
             return self.to_tensor(x.value, check_type)
-        if isinstance(x, bool):
-            return self.constant(x, int1)
-        if isinstance(x, int):
-            return self.constant(x, dtype(literal_type(x)))
-        if isinstance(x, float):
-            return self.constant(x, float_literal_type(x))
+        if isinstance(x, bool | int | float):
+            return self.constant(x, self.number_type(x))
         if check_type:
             error = TypeError(f"cannot convert {x} of type {type(x)} to tensor")
             if x is None:
                 error.add_note(_NONE_HINT)
             raise error
         return x
+
+    def number_type(self, x: float) -> dtype:
+        """The type of a Python number as a tensor."""
+        if isinstance(x, bool):
+            return int1
+        return dtype(literal_type(x)) if isinstance(x, int) else float_literal_type(x)
 
     def full(self, shape: Any, value: Any, type_: Any) -> tensor:
         """A block filled with a scalar (a Python number needs ``type_``); a scalar for the empty shape."""

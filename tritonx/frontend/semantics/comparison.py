@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 
+from tritonx import level
 from tritonx.dialects import arith
 from tritonx.dialects.tile import ClampFOp, PropagateNan
 from tritonx.frontend.semantics.arithmetic import ArithmeticSemantics
@@ -29,8 +30,8 @@ _PREDICATE_ATTRIBUTES = [IntegerAttr(n, i64) for n in range(16)]
 
 class ComparisonSemantics(ArithmeticSemantics):
     def _compare(self, symbol: str, lhs: object, rhs: object) -> tensor:
-        # A Python number is compared as the 0-d tensor it would be: it is not weak here, and always in range.
-        lhs, rhs = self.binary_operands(self.to_tensor(lhs), self.to_tensor(rhs))
+        # Below `Level.weak_scalars` a Python number is compared as the 0-d tensor it would be, and always in range.
+        lhs, rhs = self.binary_operands(self.weak(lhs), self.weak(rhs))
         floating, signed, unsigned = _PREDICATES[symbol]
         scalar = lhs.dtype
         if scalar.is_floating():
@@ -82,9 +83,11 @@ class ComparisonSemantics(ArithmeticSemantics):
 
     # Minimum and maximum.
 
-    def _half_to_single(self, value: object) -> tensor:
-        value = self.to_tensor(value)
-        return self.cast(value, float32) if value.dtype.is_bf16() else value
+    def _half_to_single(self, value: object) -> object:
+        value = self.weak(value)
+        if isinstance(value, tensor) and value.dtype.is_bf16() and not level.active().bf16_stays:
+            return self.cast(value, float32)
+        return value
 
     def _extremum(self, x: object, y: object, propagate_nan: object, ops: tuple[type, type, type, type]) -> tensor:
         x, y = self.binary_operands(self._half_to_single(x), self._half_to_single(y))
@@ -98,7 +101,8 @@ class ComparisonSemantics(ArithmeticSemantics):
         return self.emit(op, (x, y), x.type)
 
     def minimum(self, x: object, y: object, propagate_nan: object = None) -> tensor:
-        """Elementwise minimum; a number wins over a NaN unless NaNs propagate. bf16 computes in fp32."""
+        """Elementwise minimum; a number wins over a NaN unless NaNs propagate. `Level.bf16_stays` says in what bf16
+        computes."""
         return self._extremum(x, y, propagate_nan, (arith.MinnumfOp, arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp))
 
     def maximum(self, x: object, y: object, propagate_nan: object = None) -> tensor:
@@ -106,12 +110,10 @@ class ComparisonSemantics(ArithmeticSemantics):
         return self._extremum(x, y, propagate_nan, (arith.MaxnumfOp, arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp))
 
     def clamp(self, x: object, low: object, high: object, propagate_nan: object = None) -> tensor:
-        """``min(max(x, low), high)`` of floats; bf16 computes in fp32."""
-        x, low, high = self._half_to_single(x), self._half_to_single(low), self._half_to_single(high)
-        low, high = self.binary_operands(low, high)
-        x, low = self.binary_operands(x, low)
-        x, high = self.binary_operands(x, high)
-        x, low = self.binary_operands(x, low)
+        """``min(max(x, low), high)`` of floats, and of integers with `Level.clamps_integers`."""
+        x, low, high = self.ternary_operands(*map(self._half_to_single, (x, low, high)))
+        if x.dtype.is_int() and level.active().clamps_integers:
+            return self.minimum(self.maximum(x, low), high)
         if not x.dtype.is_floating():
             raise TypeError(f"Unexpected dtype {x.dtype}. Only floating point clamp is supported")
         properties = {"propagateNan": enum_attribute(nan_rule(propagate_nan))}

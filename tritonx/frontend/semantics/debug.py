@@ -49,6 +49,13 @@ class DebugSemantics(ComparisonSemantics):
         if not cond:
             raise CompileTimeAssertionFailure(None, None, str(message))
 
+    def expect_zero(self, x: object, mask: object) -> object:
+        """``x``, which a compile with ``debug`` asserts to be zero where ``mask`` holds."""
+        if self.options.debug:
+            expected = self.or_(self.equal(x, 0), self.not_(self.to_tensor(mask)))
+            self.device_assert(expected, "expect_zero expected x == 0 where mask is true", None)
+        return x
+
     def device_assert(self, cond: object, message: object, mask: object) -> None:
         """Stop the kernel where ``cond`` is false (and ``mask`` true). Does nothing unless the compile has
         ``debug``.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, cast
 
+from tritonx import level
 from tritonx.dialects.tile import DotOp, InputPrecision
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
@@ -43,7 +44,8 @@ class DotSemantics(CastSemantics, ShapeSemantics):
         ``ValueError`` with Triton's texts.
         """
         precision = self._input_precision(unwrap(input_precision), unwrap(allow_tf32))
-        out_dtype, acc = element_type(out_dtype), unwrap(acc)
+        out_dtype, acc = unwrap(out_dtype), unwrap(acc)
+        out_dtype = _default_result(acc) if out_dtype is None else element_type(out_dtype)
         if not all(isinstance(v, tensor) and v.type.is_block() for v in (cast(Any, lhs), cast(Any, rhs))):
             raise AssertionError(f"dot needs two blocks, got {lhs} and {rhs}")
         _check_operands(lhs.dtype, rhs.dtype)
@@ -129,6 +131,11 @@ class DotSemantics(CastSemantics, ShapeSemantics):
         if given not in _PRECISIONS or given not in allowed:
             raise ValueError(f"input_precision must be one of {allowed}. Got {given}")
         return given
+
+
+def _default_result(acc: object) -> dtype:
+    """The ``out_dtype`` of a product that names none."""
+    return acc.dtype if isinstance(acc, tensor) and level.active().dot_of_accumulator else float32
 
 
 def _environment_default() -> str | None:

@@ -53,28 +53,24 @@ class ElementwiseSemantics(CastSemantics):
 
     def fma(self, x: object, y: object, z: object) -> tensor:
         """``x * y + z``: with one rounding for floats, modulo the width for integers."""
-        x, y = self.binary_operands(self.to_tensor(x), self.to_tensor(y))
-        z, x = self.binary_operands(self.to_tensor(z), x)
-        z, y = self.binary_operands(z, y)
+        x, y, z = self.ternary_operands(x, y, z)
         if x.dtype.is_int():
             return self.add(self.mul(x, y, False), z, False)
         return self.emit(math.FmaOp, (x, y, z), x.type)
 
     def div_rn(self, x: object, y: object) -> tensor:
         """The correctly rounded fp32 quotient."""
-        x, y = self.to_tensor(x), self.to_tensor(y)
-        check_dtype(x, ("fp32",))
-        check_dtype(y, ("fp32",))
-        x, y = self.binary_operands(x, y)
+        check_dtype(self.to_tensor(x), ("fp32",))
+        check_dtype(self.to_tensor(y), ("fp32",))
+        x, y = self.binary_operands(self.weak(x), self.weak(y))
         return self.emit(PreciseDivFOp, (x, y), x.type)
 
     def umulhi(self, x: object, y: object) -> tensor:
         """The high half of the product of two 32- or 64-bit integers, taken as unsigned."""
-        x, y = self.to_tensor(x), self.to_tensor(y)
         allowed = ("int32", "int64", "uint32", "uint64")
-        check_dtype(x, allowed)
-        check_dtype(y, allowed)
-        x, y = self.binary_operands(x, y)
+        check_dtype(self.to_tensor(x), allowed)
+        check_dtype(self.to_tensor(y), allowed)
+        x, y = self.binary_operands(self.weak(x), self.weak(y))
         return self.emit(MulhiUIOp, (x, y), x.type)
 
 

@@ -7,6 +7,7 @@ probes.
 
 from __future__ import annotations
 
+from tritonx import level
 from tritonx.language.dtypes import bfloat16, dtype, float16, float32, float64
 
 
@@ -41,10 +42,14 @@ def computation_type(a: dtype, a_is_constant: bool, b: dtype, b_is_constant: boo
     if a_is_constant != b_is_constant:
         constant, tensor = (a, b) if a_is_constant else (b, a)
         if constant.kind().value <= tensor.kind().value:
+            if division and tensor.is_fp8() and level.active().narrow_division_in_f32:
+                return float32
             return float32 if division and tensor in (float16, bfloat16) else tensor
     for wide in (float64, float32):
         if wide in (a, b):
             return wide
+    if division and (a.is_floating() or b.is_floating()) and level.active().narrow_division_in_f32:
+        return float32
     if float16 in (a, b):
         return float32 if division else float16
     if bfloat16 in (a, b):

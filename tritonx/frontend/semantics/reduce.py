@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from tritonx import level
 from tritonx.dialects.effects import Kind, effects_of
 from tritonx.dialects.scf import WhileOp
 from tritonx.dialects.tile import (
@@ -249,6 +250,10 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
             raise AssertionError("histogram only supports 1D input")
         if not value.dtype.is_int():
             raise AssertionError("histogram only supports integer input")
+        if value.dtype.int_bitwidth != 32 and level.active().counts_words_only:
+            error = ValueError(f"histogram only supports 32-bit integer input, but got {value.dtype}")
+            error.add_note("convert it with .to(tl.int32)")
+            raise error
         num_bins, mask = unwrap(num_bins), unwrap(mask)
         if value.dtype.is_int_signed() and num_bins > 2 ** (value.dtype.primitive_bitwidth - 1):
             value = self.cast(value, int32)  # the op has no sign: -1 would be the last bin

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import i32 as i32_attr
 
 from tritonx.dialects import arith
 from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, ReshapeOp, SplitOp, TransOp, UnsplatOp
+from tritonx.frontend.semantics.axes import wrap_axis
 from tritonx.frontend.semantics.base import enum_attribute, invalid_axis, shape_of, unwrapped_list
 from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.types import ir_type
@@ -129,10 +130,19 @@ class ShapeSemantics(PaddingSemantics):
             value = self.expand_dims(value, axis)
         return value
 
-    def cat(self, lhs: tensor, rhs: tensor, can_reorder: Any) -> tensor:
-        """Two 1-D blocks of one type as one, in any order."""
-        if not unwrap(can_reorder):
-            raise AssertionError("current implementation of `cat` always may reorder elements")
+    def cat(self, lhs: tensor, rhs: tensor, can_reorder: bool, dim: int) -> tensor:
+        """Two blocks of one shape one after the other along ``dim``: joined, with the new axis in front of it."""
+        if can_reorder:
+            return self._cat_in_any_order(lhs, rhs)
+        shape = lhs.type.shape
+        if shape != rhs.type.shape:
+            raise AssertionError(f"cat takes two blocks of one shape, not those of {[*shape]} and {[*rhs.type.shape]}")
+        axis, order = wrap_axis(dim, len(shape)), [*range(len(shape))]
+        order.insert(axis, len(shape))
+        joined = self.permute(self.join(lhs, rhs), order)
+        return self.reshape(joined, (*shape[:axis], 2 * shape[axis], *shape[axis + 1 :]))
+
+    def _cat_in_any_order(self, lhs: tensor, rhs: tensor) -> tensor:
         if len(lhs.type.shape) != 1 or lhs.type != rhs.type:
             raise ValueError(f"cat needs two 1-D blocks of one type, got {lhs} and {rhs}")
         if lhs.type.padded:

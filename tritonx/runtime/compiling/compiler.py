@@ -19,7 +19,7 @@ from typing import Any, cast
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Compilation, Options, Parameter, PassStage, Stage, Target
 from tritonx.runtime import driver, knobs
-from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
+from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager, triton_key
 from tritonx.runtime.compiling.compile_job import CompileJob, Made, begun, job_of, kept, run_stages
 from tritonx.runtime.compiling.compiled_kernel import AsmDict, CompiledKernel, StoredFile
 from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
@@ -56,7 +56,6 @@ __all__ = [
 ]
 
 GPUTarget = Target
-triton_key = compiler_key
 FILE_NAME_LIMIT = 150
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tritonx import level
 from tritonx.backends.api import Backend, Options, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.settings.environment import variable
@@ -76,8 +77,8 @@ def backend_key(kind: type[Backend]) -> str:
 
 
 def environment_key() -> str:
-    """The settings that change code, by value."""
-    return repr([(name, getattr(group, name)) for group, name in _ENVIRONMENT])
+    """The level, and the settings that change code, by value."""
+    return repr([("level", level.active().name), *[(name, getattr(group, name)) for group, name in _ENVIRONMENT]])
 
 
 Settings = tuple[tuple[str, str, object], ...]
@@ -98,7 +99,7 @@ def get_cache_invalidating_env_vars() -> dict[str, str]:
     >>> all(isinstance(text, str) for text in get_cache_invalidating_env_vars().values())
     True
     """
-    names = {variable(group.knob_descriptors[name].env) for group, name in _ENVIRONMENT}
+    names = {level.VARIABLE, *[variable(group.knob_descriptors[name].env) for group, name in _ENVIRONMENT]}
     return {name: os.environ[name] for name in sorted(names) if name in os.environ}
 
 

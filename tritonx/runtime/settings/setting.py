@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar, cast, overload
 
-from tritonx.runtime.errors import NotOffered
+from tritonx.runtime.errors import BadSetting, NotOffered
 from tritonx.runtime.settings.environment import getenv, read, setenv, toenv
 from tritonx.runtime.settings.setting_texts import parse_bool, parse_folder
 
@@ -128,6 +128,20 @@ class Refused(Knob[T]):
         if value != self.default:
             raise NotOffered(f"tritonx does not offer the setting {self.env or self.name}: {self.why}")
         return value
+
+
+class Fixed(Knob[str]):
+    """A setting of the whole process, read when it starts: assigning it is refused."""
+
+    def __init__(self, env: str, current: Callable[[], str]) -> None:
+        super().__init__(env, current, str)
+
+    def get(self) -> str:
+        return self.default
+
+    def __set__(self, group: Group, value: str | Env) -> None:
+        if value != self.default:
+            raise BadSetting(f"{self.name} is fixed when the process starts, at {self.default}: set {self.env} before")
 
 
 class Group:
