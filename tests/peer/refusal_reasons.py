@@ -34,6 +34,7 @@ _taken(
     *("unsigned_compared_with_negative", "number_beyond_unsigned", "number_beyond_minimum"),
     *("descriptor_stride_bytes", "histogram_long", "tune_key_unknown"),
 )
+_taken("names-and-syntax-of-later-releases", "assign_walrus", "compare_chain", "cat_ordered")
 _taken("outside-kernels", "constants_list", "block_type_empty", "static_range_outside", "static_range_number")
 
 WRAPPERS = (
