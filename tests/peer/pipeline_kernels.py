@@ -189,6 +189,10 @@ def column_sum(x, o, rows, BM: tl.constexpr, BN: tl.constexpr, STAGES: tl.conste
 TYPES = {"fp32": tl.float32, "i32": tl.int32}
 
 
+MARK = "// case "
+"""In front of what the compiler tells of one, with `MLIR_ENABLE_DUMP`."""
+
+
 def dump(directory: Path, chosen: list[str]) -> None:
     for case in CASES:
         if chosen and case.name not in chosen:
@@ -199,6 +203,7 @@ def dump(directory: Path, chosen: list[str]) -> None:
         wanted = SimpleNamespace(
             fn=globals()[case.kernel], signature=case.signature, constants=constants, options=case.options
         )
+        print(f"{MARK}{case.name}", file=sys.stderr, flush=True)
         try:
             text = text_oracle.stages_of(wanted, "cuda:90")["ttgir"]
         except Exception as error:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from math import prod
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -31,7 +32,13 @@ from tritonx.layouts import (
     storage_shape,
 )
 from tritonx.layouts.convert import ConversionPlan, owners
-from tritonx.layouts.encodings import NvmmaSharedEncoding, PaddedSharedEncoding, SharedLinearEncoding
+from tritonx.layouts.encodings import (
+    NvmmaSharedEncoding,
+    PaddedSharedEncoding,
+    SharedLinearEncoding,
+    SwizzledSharedEncoding,
+)
+from tritonx.layouts.tiling import shape_per_cta
 
 OFFSET = "allocation.offset"
 """Attribute of an op: the byte offset of its buffer, where memory has been placed."""
@@ -248,6 +255,13 @@ def copied_alignment(type_: MemDescType) -> int:
     """Bytes that the address of a block in shared memory is a multiple of where the copy engine reads or writes it."""
     encoding = shared_encoding(type_)
     return SWIZZLE_ALIGNMENT[encoding.swizzling_byte_width if isinstance(encoding, NvmmaSharedEncoding) else 0]
+
+
+def copied_bytes(type_: MemDescType) -> int:
+    """Bytes that the copy engine writes to a tile's memory: of a cluster, to that of each block."""
+    encoding = shared_encoding(type_)
+    splits = encoding.cga if isinstance(encoding, NvmmaSharedEncoding | SwizzledSharedEncoding) else ()
+    return prod(shape_per_cta(splits, type_.shape)) * bit_width(type_.element_type) // 8
 
 
 def allocated(value: SSAValue) -> gpu_layout.LocalAllocOp | None:

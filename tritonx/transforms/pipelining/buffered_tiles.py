@@ -18,6 +18,7 @@ from tritonx.analysis.buffers import (
     aliases_of,
     allocation_size,
     copied_alignment,
+    copied_bytes,
     copied_encoding,
     is_shared_memory,
     stored_bytes,
@@ -64,11 +65,6 @@ class BufferedTile:
     def loads(self) -> bool:
         """Whether the tile comes from global memory."""
         return not isinstance(self.source, LocalAllocOp)
-
-    @property
-    def nbytes(self) -> int:
-        """That one copy moves."""
-        return self.width * bit_width(element_type(type_of(self.source.result))) // 8
 
     @property
     def is_stored_ahead(self) -> bool:
@@ -415,7 +411,7 @@ class _Planning:
 
     def _barrier(self, tiles: Sequence[int]) -> Barrier:
         loads = [self.tiles[number].source for number in tiles]
-        nbytes = sum(self.tiles[number].nbytes for number in tiles)
+        nbytes = sum(copied_bytes(self.tiles[number].memory) for number in tiles)
         return Barrier(tuple(tiles), nbytes, self._before(loads), self._reading(tiles).point)
 
     def _waited_together(self) -> dict[tuple[int, int], list[int]]:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import copied_encoding
+from tritonx.analysis.buffers import copied_bytes, copied_encoding
 from tritonx.backends.nvidia.passes.store_waits import wait_for_reads
 from tritonx.backends.nvidia.tensor_maps.make_tensor_map import make_tensor_maps
 from tritonx.dialects import tile
@@ -30,7 +30,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
 from tritonx.ir.edit import erase, replace, set_type
-from tritonx.ir.types import bit_width, element_type, encoding_of, i1, i32, i64, shape_of, type_as, type_of
+from tritonx.ir.types import element_type, encoding_of, i1, i32, i64, shape_of, type_as, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import SwizzledSharedEncoding
 
@@ -97,14 +97,6 @@ def buffer_type(descriptor: SSAValue, element: Attribute) -> MemDescType:
     return memdesc(shape_of(block), element, encoding)
 
 
-def block_bytes(descriptor: SSAValue) -> int:
-    type_ = type_as(descriptor, TensorDescType)
-    elements = 1
-    for extent in type_.shape:
-        elements *= extent
-    return elements * bit_width(type_.element_type) // 8
-
-
 def _load(op: tile.DescriptorLoadOp) -> None:
     builder = Builder.before(op)
     result = type_of(op.result)
@@ -115,7 +107,7 @@ def _load(op: tile.DescriptorLoadOp) -> None:
     buffer = builder.create(LocalAllocOp, (), (wanted,), {}).results[0]
     barrier = builder.create(LocalAllocOp, (), (BARRIER,), {}).results[0]
     builder.create(InitBarrierOp, (barrier,), (), {"count": IntegerAttr(1, i32)})
-    builder.create(BarrierExpectOp, (barrier, true), (), {"size": IntegerAttr(block_bytes(op.desc), i32)})
+    builder.create(BarrierExpectOp, (barrier, true), (), {"size": IntegerAttr(copied_bytes(wanted), i32)})
     copy_properties = {name: op.properties[name] for name in ("cache", "evict") if name in op.properties}
     builder.create(AsyncTMACopyGlobalToLocalOp, (op.desc, *op.indices, barrier, buffer, true), (), copy_properties)
     segments = sizes_of_segments((1, 1, 0, 0))
