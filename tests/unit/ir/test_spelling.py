@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import ParseError
 
 from tritonx.ir.spelling import Level, LevelError, Spellings
 from tritonx.ir.text import parse_module, print_module
@@ -86,3 +87,38 @@ def test_types_that_a_level_cannot_say(level: Level, text: str, message: str | N
         return
     with pytest.raises(LevelError, match=message):
         print_module(module, level=level)
+
+
+SPECIALIZED = """module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func @f(%i: i32) {
+    ttg.warp_specialize(%i)
+    default {
+      ttg.warp_yield
+    }
+    partition0(%j: i32) num_warps(4) {
+      ttg.warp_return
+    } : (i32) -> ()
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("level", Level, ids=str)
+def test_captures_go_to_the_partitions(level: Level) -> None:
+    module = parse_module(SPECIALIZED)
+    plain, generic = print_module(module), print_module(module, level=level, generic=True)
+    captured = [line.strip() for line in generic.splitlines() if "specialize" in line]
+    down = level >= Level.V3_8
+    assert captured[0].startswith(f'"ttg.warp_specialize"({"" if down else "%i"})')
+    assert captured[1].startswith(f'"ttg.warp_specialize.partitions"({"%i" if down else ""})')
+    assert print_module(module, level=level) == plain == print_module(parse_module(generic))
+
+
+def test_blocks_of_images_are_refused() -> None:
+    copy = next(one for one in FOUND if one.name == "ttng.async_tma_copy_global_to_local")
+    generic = print_module(parse_module(copy.module(Level.V3_9)), level=Level.V3_9, generic=True)
+    segments = "operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1>"
+    assert segments in generic
+    with pytest.raises(ParseError, match="copies of im2col blocks are not supported"):
+        parse_module(generic.replace(segments, segments.replace("1, 0, 1", "1, 1, 1")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i32
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
     operand_def,
@@ -27,11 +27,24 @@ from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, Layou
 from tritonx.dialects.tile.rules import check_power_of_two
 from tritonx.ir.declaration import same
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Level, Spellings, spellings
 from tritonx.ir.types import is_integer
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser
     from xdsl.printer import Printer
+
+
+def _captures_up(op: WarpSpecializeOp) -> Operation:
+    """In the generic form, what is captured are operands of the partitions since 3.8."""
+    if captured := op.holder.operands:
+        op.operands, op.holder.operands = tuple(captured), ()
+    return op
+
+
+def _captures_down(op: WarpSpecializeOp, level: Level) -> None:
+    if level >= Level.V3_8:
+        op.holder.operands, op.operands = tuple(op.explicitCaptures), ()
 
 
 @define
@@ -54,13 +67,19 @@ class WarpSpecializeOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     EFFECTS: ClassVar[Effects] = REGIONS
     CONTROL_FLOW: ClassVar[ControlFlow] = Specialized()
+    SPELLINGS: ClassVar[Spellings] = spellings({Level.V3_6: ""}, read=_captures_up, write=_captures_down)
+
+    @property
+    def holder(self) -> Operation:
+        """The op that has the partitions; the op itself where there is none."""
+        block = self.partitionOpHolder.blocks.first
+        first = None if block is None else block.first_op
+        return first if isinstance(first, WarpSpecializePartitionsOp) else self
 
     @property
     def partitions(self) -> tuple[Region, ...]:
         """One region for each partition."""
-        holder = self.partitionOpHolder.blocks.first
-        first = None if holder is None else holder.first_op
-        return first.regions if isinstance(first, WarpSpecializePartitionsOp) else ()
+        return () if self.holder is self else self.holder.regions
 
     def verify_(self) -> None:
         holder = self.partitionOpHolder.blocks.first
@@ -124,8 +143,9 @@ class WarpSpecializeOp(IRDLOperation):
         )
 
     def print(self, printer: Printer) -> None:
+        captured = self.explicitCaptures or self.holder.operands
         with printer.in_parens():
-            printer.print_list(self.explicitCaptures, printer.print_operand)
+            printer.print_list(captured, printer.print_operand)
         shown: dict[str, Attribute] = {
             key: value for key, value in self.properties.items() if key != "partitionNumWarps"
         }
@@ -145,7 +165,7 @@ class WarpSpecializeOp(IRDLOperation):
             printer.print_region(region, print_entry_block_args=False)
             printer.exit_scope()
         printer.print_string(" : ")
-        printer.print_function_type([v.type for v in self.explicitCaptures], [r.type for r in self.defaultPassthrough])
+        printer.print_function_type([v.type for v in captured], [r.type for r in self.defaultPassthrough])
 
 
 def _parse_argument(parser: Parser) -> Parser.Argument:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -47,7 +47,7 @@ from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, Evi
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import check_global
 from tritonx.dialects.tile.types import PointerType, TensorDescType
-from tritonx.ir.declaration import enum_prop
+from tritonx.ir.declaration import SEGMENTS, enum_prop, sizes_of_segments
 from tritonx.ir.define import define
 from tritonx.ir.spelling import Level, Spellings, spellings
 from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
@@ -106,6 +106,26 @@ BLOCK_OUT = effects(
 )
 
 
+def _with_segments(example: str) -> Spellings:
+    """A copy that caches. Since 3.8 its operands come in segments, of which one, `offsets`, is for im2col copies."""
+    declared = cached(example)
+    assert declared.read is not None and declared.write is not None
+    read, write = declared.read, declared.write
+
+    def without(op: AsyncTMACopyGlobalToLocalOp) -> Operation:
+        segments = op.properties.pop(SEGMENTS, None)
+        if segments is not None and cast("DenseArrayBase[IntegerType]", segments).get_values()[2]:
+            raise VerifyException("copies of im2col blocks are not supported")
+        return read(op)
+
+    def with_(op: AsyncTMACopyGlobalToLocalOp, level: Level) -> None:
+        write(op, level)
+        if level >= Level.V3_8:
+            op.properties[SEGMENTS] = sizes_of_segments((1, len(op.coord), 0, 1, 1, 1))
+
+    return spellings(declared.texts, read=without, write=with_)
+
+
 @define
 class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     """Copies the block at `coord` to shared memory; the bytes count for the barrier."""
@@ -122,7 +142,7 @@ class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = BLOCK_IN
     PREDICATE: ClassVar[str] = "pred"
-    SPELLINGS: ClassVar[Spellings] = cached(
+    SPELLINGS: ClassVar[Spellings] = _with_segments(
         f"ttng.async_tma_copy_global_to_local %shared_desc[%i] %memory, %mbarrier, %true {WORDS}"
         " : !tt.tensordesc<tensor<128xf32, #shared>>, !ttg.memdesc<1xi64, #shared, #smem, mutable>"
         " -> !ttg.memdesc<128xf32, #shared, #smem, mutable>"
