@@ -23,21 +23,27 @@ VALUES = {
     "memory": "!ttg.memdesc<128xf32, #shared, #smem, mutable>",
     "mbarrier": "!ttg.memdesc<1xi64, #shared, #smem, mutable>",
     "response": "!ttg.memdesc<2xi64, #shared, #smem, mutable>",
-    "shared_desc": "!tt.tensordesc<tensor<128xf32, #shared>>",
+    "shared_desc": "!tt.tensordesc<tensor<8x32xf32, #nvmma>>",
+    "block": "!ttg.memdesc<8x32xf32, #nvmma, #smem, mutable>",
     "answer": "i128",
 }
 """The values that examples name."""
 
 MODULE = """#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [LANES], warpsPerCTA = [1], order = [0]}>
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#nvmma = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
 #smem = #ttg.shared_memory
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, TARGET, "ttg.threads-per-warp" = LANES : i32} {
+module attributes {"ttg.num-ctas" = CTAS : i32, "ttg.num-warps" = 1 : i32, TARGET, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @f(ARGUMENTS) {
     BODY
     tt.return
   }
 }
 """
+
+
+OF_CLUSTERS = ("ttng.cluster", "ttng.fence_mbarrier")
+OF_BLACKWELL = ("ttng.tmem", "ttng.clc", "ttng.tensor_memory")
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,13 @@ class Spelled:
         """Whether it is a type or an attribute."""
         return any(text is not None and text[0] in "!#" for text in self.declared.texts.values())
 
+    @property
+    def target(self) -> tuple[str, int]:
+        """A target that has it, and the lanes of its warps."""
+        if self.name.startswith(("amdg.", "rocdl.")):
+            return "hip:gfx942", 64
+        return ("cuda:100" if self.name.startswith(OF_BLACKWELL) else "cuda:90"), 32
+
     def text(self, level: Level) -> str | None:
         """The example of a level, with the encodings written out that have names in `MODULE`."""
         return self.declared.text(level) or None
@@ -64,10 +77,16 @@ class Spelled:
         if text.startswith("!"):
             body, arguments = "", {"x": text}
         elif text.startswith("#"):
-            body, arguments = "", {"x": f"!ttg.memdesc<128x64xf32, {text}, #ttng.tensor_memory, mutable>"}
-        target, threads = ("hip:gfx942", 64) if self.name.startswith("amdg.") else ("cuda:90", 32)
+            body, arguments = "", {"x": f"!ttg.memdesc<128x128xf32, {text}, #ttng.tensor_memory, mutable>"}
+        target, lanes = self.target
+        blocks = 2 if self.name.startswith(OF_CLUSTERS) else 1
         listed = ", ".join(f"%{name}: {type_}" for name, type_ in arguments.items())
-        made = MODULE.replace("TARGET", f'ttg.target = "{target}"').replace("LANES", str(threads))
+        made = (
+            MODULE.replace("TARGET", f'ttg.target = "{target}"')
+            .replace("= 32 : i32}", f"= {lanes} : i32}}")
+            .replace("LANES", str(lanes))
+            .replace("CTAS", str(blocks))
+        )
         return made.replace("ARGUMENTS", listed).replace("BODY", body.replace("\n", "\n    "))
 
 
@@ -75,7 +94,7 @@ def spelled() -> list[Spelled]:
     """All that have an example."""
     loaders = dialect_loaders()
     found: list[Spelled] = []
-    for page in (*DIALECT_PAGES, "gpu"):
+    for page in (*DIALECT_PAGES, "gpu", "rocdl"):
         dialect = loaders[page]()
         for kind in (*dialect.operations, *dialect.attributes):
             declared = spellings_of(kind)

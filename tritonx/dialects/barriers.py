@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import BARRIER, Effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
+from tritonx.ir.declaration import parse_flags
 from tritonx.ir.define import define
 from tritonx.ir.spelling import Level, Spellings, replace, spellings
 
@@ -78,15 +79,7 @@ class BarrierOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> BarrierOp:
-        known = {str(one.name).lower(): one for one in MemorySpace.__members__.values()}
-        spaces = MemorySpace.NONE
-        while True:
-            start, word = parser.pos, parser.parse_identifier()
-            if word not in known:
-                parser.raise_error(f"expected one of {', '.join(known)}, got '{word}'", start)
-            spaces |= known[word]
-            if parser.parse_optional_punctuation("|") is None:
-                break
+        spaces = parse_flags(parser, MemorySpace)
         return cls.create(properties={"addrSpace": IntegerAttr(int(spaces), i32)})
 
     def print(self, printer: Printer) -> None:

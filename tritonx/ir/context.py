@@ -86,12 +86,6 @@ def dialect_interface(name: str, interface: type[InterfaceT]) -> InterfaceT:
     return found
 
 
-def op_class(name: str) -> type[Operation]:
-    """The class of an op, for a dialect that cannot import the op's."""
-    dialect = dialect_loaders()[name.partition(".")[0]]()
-    return next(op for op in dialect.operations if op.name == name)
-
-
 class TextContext(Context):
     """It asks what is installed for the dialects that it does not know."""
 

@@ -4,13 +4,16 @@ enum, the sizes of operand segments."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum
-from typing import cast
+from enum import IntEnum, IntFlag
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, VerificationContext, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
+
+if TYPE_CHECKING:
+    from xdsl.parser import AttrParser
 
 TypeRule = Callable[[Attribute], Attribute]
 """Computes a type from another one; raises `VerifyException` when it has no answer."""
@@ -61,6 +64,22 @@ def keyword(case: IntEnum) -> str:
     """
     spelled = getattr(case, "keyword", None)
     return spelled if isinstance(spelled, str) else case.name.lower()
+
+
+FlagT = TypeVar("FlagT", bound=IntFlag)
+
+
+def parse_flags(parser: AttrParser, kind: type[FlagT]) -> FlagT:
+    """Cases of a flag in lower case, joined by `|`."""
+    known = {name.lower(): case for name, case in kind.__members__.items()}
+    found = kind(0)
+    while True:
+        start, word = parser.pos, parser.parse_identifier()
+        if word not in known:
+            parser.raise_error(f"expected one of {', '.join(known)}, got '{word}'", start)
+        found |= known[word]
+        if parser.parse_optional_punctuation("|") is None:
+            return found
 
 
 def enum_prop(enum: type[IntEnum], *, default: IntEnum | None = None) -> IntegerAttr[IntegerType]:

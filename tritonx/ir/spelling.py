@@ -16,11 +16,13 @@ An op, attribute or type class that is concerned declares `SPELLINGS`:
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeVar, cast
 
+from xdsl.dialect_interfaces import DialectInterface
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
@@ -114,6 +116,14 @@ def replace(op: Operation, made: Operation) -> None:
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
     block.erase_op(op)
+
+
+class Respelling(DialectInterface):
+    """What a dialect does, in a copy of a module, before it is printed at a level: for ops of other dialects."""
+
+    @abstractmethod
+    def write(self, module: Operation, level: Level) -> None:
+        """Changes the module to what the level's text can say."""
 
 
 def respell(module: Operation, level: Level) -> None:

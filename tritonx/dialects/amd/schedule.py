@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32
@@ -33,8 +33,9 @@ from tritonx.dialects.effects import (
 from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
-from tritonx.ir.declaration import keyword
+from tritonx.ir.declaration import keyword, parse_flags
 from tritonx.ir.define import define
+from tritonx.ir.spelling import Level, Spellings, since, spellings
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser, Parser
@@ -78,6 +79,13 @@ class CondBarrierOp(IRDLOperation):
     FORMAT: ClassVar[str] = "$pred attr-dict"
 
 
+def _forget(op: InstructionSchedHintOp, level: Level) -> None:
+    """Versions since 3.8 have no such hint."""
+    if level >= Level.V3_8:
+        op.detach()
+        op.erase()
+
+
 @define
 class InstructionSchedHintOp(IRDLOperation):
     """Where the instruction scheduler is told how to interleave the loop's memory accesses and products."""
@@ -86,6 +94,7 @@ class InstructionSchedHintOp(IRDLOperation):
     variant = prop_def(SchedHintVariantAttr)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = HINT
+    SPELLINGS: ClassVar[Spellings] = spellings({Level.V3_6: ""}, write=_forget)
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -193,6 +202,28 @@ class SetPrioOp(IRDLOperation):
     FORMAT: ClassVar[str] = "int($priority) attr-dict"
 
 
+class Instructions(IntFlag):
+    """Kinds of instructions (LLVM, `llvm.amdgcn.sched.barrier`)."""
+
+    NONE = 0
+    NON_MEM_NON_SIDEEFFECT = 1
+    VALU = 2
+    SALU = 4
+    MFMA_WMMA = 8
+    ALL_VMEM = 16
+    VMEM_READ = 32
+    VMEM_WRITE = 64
+    ALL_DS = 128
+    DS_READ = 256
+    DS_WRITE = 512
+    TRANSCENDENTALS = 1024
+
+    @property
+    def words(self) -> str:
+        """What stands in the text since 3.9."""
+        return "|".join(str(one.name).lower() for one in Instructions if one in self) if self else "none"
+
+
 @define
 class SchedBarrierOp(IRDLOperation):
     """What the instruction scheduler may not move across this place: everything but the kinds in `mask`."""
@@ -201,4 +232,23 @@ class SchedBarrierOp(IRDLOperation):
     mask = prop_def(IntegerAttr.constr(i32))
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = HINT
-    FORMAT: ClassVar[str] = "int($mask) attr-dict"
+    SPELLINGS: ClassVar[Spellings] = spellings(
+        {Level.V3_6: "rocdl.sched.barrier 6", Level.V3_9: "rocdl.sched.barrier valu|salu"}, write=lambda op, level: None
+    )
+
+    def verify_(self) -> None:
+        if self.mask.value.data not in range(2 * Instructions.TRANSCENDENTALS):
+            raise VerifyException(f"'mask' must be a set of kinds of instructions, got {self.mask.value.data}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SchedBarrierOp:
+        number = parser.parse_optional_integer(allow_boolean=False)
+        mask = parse_flags(parser, Instructions) if number is None else number
+        return cls.create(
+            properties={"mask": IntegerAttr(int(mask), i32)}, attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        mask = self.mask.value.data
+        printer.print_string(f" {Instructions(mask).words if since(printer, Level.V3_9) else mask}")
+        printer.print_op_attributes(self.attributes)

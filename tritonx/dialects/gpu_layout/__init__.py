@@ -45,6 +45,7 @@ from tritonx.dialects.gpu_layout.memory import (
     MemDescSubsliceOp,
     MemDescTransOp,
 )
+from tritonx.dialects.gpu_layout.older_layouts import OlderLayouts
 from tritonx.dialects.gpu_layout.specialize import (
     MaskOp,
     MaskReturnOp,
@@ -93,6 +94,7 @@ GPULayout = Dialect(
         MaskReturnOp,
     ],
     [*ENCODING_ATTRIBUTES, AsyncTokenType, MemDescType, SharedMemoryAttr],
+    [OlderLayouts()],
 )
 
 __all__ = [

@@ -41,7 +41,7 @@ from tritonx.dialects.interfaces import ScratchMemory
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.atomic import combines_signed_bits
-from tritonx.dialects.tile.cache_policy import WORDS, cached
+from tritonx.dialects.tile.cache_policy import EVICTION, cached
 from tritonx.dialects.tile.descriptor import check_reduction
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
@@ -119,6 +119,8 @@ def _with_segments(example: str) -> Spellings:
         return read(op)
 
     def with_(op: AsyncTMACopyGlobalToLocalOp, level: Level) -> None:
+        if level >= Level.V3_9:  # which refuses modifiers of what the copy engine reads
+            op.properties.pop("cache", None)
         write(op, level)
         if level >= Level.V3_8:
             op.properties[SEGMENTS] = sizes_of_segments((1, len(op.coord), 0, 1, 1, 1))
@@ -143,9 +145,9 @@ class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = BLOCK_IN
     PREDICATE: ClassVar[str] = "pred"
     SPELLINGS: ClassVar[Spellings] = _with_segments(
-        f"ttng.async_tma_copy_global_to_local %shared_desc[%i] %memory, %mbarrier, %true {WORDS}"
-        " : !tt.tensordesc<tensor<128xf32, #shared>>, !ttg.memdesc<1xi64, #shared, #smem, mutable>"
-        " -> !ttg.memdesc<128xf32, #shared, #smem, mutable>"
+        f"ttng.async_tma_copy_global_to_local %shared_desc[%i, %i] %block, %mbarrier, %true {EVICTION[0]}"
+        " : !tt.tensordesc<tensor<8x32xf32, #nvmma>>, !ttg.memdesc<1xi64, #shared, #smem, mutable>"
+        " -> !ttg.memdesc<8x32xf32, #nvmma, #smem, mutable>"
     )
     FORMAT: ClassVar[str] = (
         f"$desc `[` $coord `]` $result `,` $barrier `,` $pred {MODIFIERS} attr-dict"

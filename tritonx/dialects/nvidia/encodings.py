@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 
 @irdl_attr_definition
-class TensorMemoryAttr(ParametrizedAttribute, Aliased):
+class TensorMemoryAttr(ParametrizedAttribute):
     """`#ttng.tensor_memory`: the memory that the tensor cores of Blackwell accumulate in."""
 
     name = "ttng.tensor_memory"
-    ALIAS: ClassVar[str] = "ttng.tensor_memory"
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ _WORDS = {
     "order": "blockRepOrder",
 }
 CGA = "CGALayout"
-"""What since 3.9 stands for the two numbers of parts: the coordinates that each bit of a block's number adds."""
+"""What since 3.8 stands for the two numbers of parts: the coordinates that each bit of a block's number adds."""
 
 ORDERS = ("mnThenK", "kThenMn")
 
@@ -135,7 +134,7 @@ def _print(printer: Printer, data: TensorMemoryEncoding | TensorMemoryScalesEnco
             continue
         if field.name in ("fp4_padded", "order") and level is not None and level < Level.V3_9:
             raise LevelError(f"Triton {level} has no '{_WORDS[field.name]}' of tensor memory")
-        if field.name.startswith("cta_split") and level is not None and level >= Level.V3_9:
+        if field.name.startswith("cta_split") and level is not None and level >= Level.V3_8:
             text = f"{CGA} = {[list(basis) for basis in _bases(data.cta_split_m, data.cta_split_n)]}"
         else:
             text = f"{_WORDS[field.name]} = {f'<{value}>' if field.name == 'order' else str(value).lower()}"
@@ -153,7 +152,7 @@ class TensorMemoryEncodingAttr(Data[TensorMemoryEncoding], Aliased):
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
             Level.V3_6: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CTASplitN = 2>",
-            Level.V3_9: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CGALayout = [[0, 1]]>",
+            Level.V3_8: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CGALayout = [[0, 1]]>",
         }
     )
     ALIAS: ClassVar[str] = "tmem"

@@ -110,9 +110,14 @@ WORDS, ATTRIBUTE = (
 )
 """One policy, in the words up to 3.8 and since."""
 
+EVICTION = tuple(words.replace("cacheModifier = cg ", "").replace("= cg,", "= none,") for words in (WORDS, ATTRIBUTE))
+"""Another one, for accesses that no modifier is for."""
+
 
 def cached(example: str) -> Spellings:
     """What an access declares; `example` has `WORDS` where a policy stands."""
+    assert EVICTION[0] in example, "the example of an access that caches has a policy"
+    words, attribute = (WORDS, ATTRIBUTE) if WORDS in example else EVICTION
     later = re.sub(r"(tensordesc)<tensor<([^<>]*)>>", r"\1<\2>", example)
-    texts = {Level.V3_6: example, Level.V3_8: later, Level.V3_9: later.replace(WORDS, ATTRIBUTE)}
+    texts = {Level.V3_6: example, Level.V3_8: later, Level.V3_9: later.replace(words, attribute)}
     return spellings(texts, read=_read, write=_write)

@@ -31,11 +31,9 @@ from tritonx.dialects.tile.rules import (
     mask_of,
     tensor_type,
 )
-from tritonx.ir.context import op_class
 from tritonx.ir.declaration import TypeRules, same
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings, spellings
-from tritonx.ir.types import element_type, encoding_of, is_integer, is_tensor, shape_of, with_encoding
+from tritonx.ir.types import element_type, encoding_of, is_integer, is_tensor, shape_of
 
 
 def _elements(shape: tuple[int, ...]) -> int:
@@ -132,16 +130,6 @@ class ExpandDimsOp(IRDLOperation):
         _check_same_elements(source.element_type, result.element_type)
 
 
-def _convert_first(op: BroadcastOp, level: Level) -> None:
-    source, result = tensor_type(op.src.type), tensor_type(op.result.type, "result")
-    if level >= Level.V3_9 or encoding_of(source) == encoding_of(result) or op.parent is None:
-        return
-    to = with_encoding(source, encoding_of(result))
-    made = op_class("ttg.convert_layout").create(operands=(op.src,), result_types=(to,), location=op.location)
-    op.parent.insert_op_before(made, op)
-    op.operands = made.results
-
-
 @define
 class BroadcastOp(IRDLOperation):
     """Repeats the dimensions of size 1.
@@ -153,7 +141,6 @@ class BroadcastOp(IRDLOperation):
     result = result_def()
     LAYOUTS: ClassVar[LayoutConstraint] = Broadcast()
     EFFECTS: ClassVar[Effects] = PURE
-    SPELLINGS: ClassVar[Spellings] = spellings({Level.V3_6: ""}, write=_convert_first)
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:

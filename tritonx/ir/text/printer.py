@@ -17,7 +17,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.printer import Printer as XDSLPrinter
 from xdsl.traits import IsolatedFromAbove
 
-from tritonx.ir.spelling import Level, LevelError, respell
+from tritonx.ir.context import dialect_interface
+from tritonx.ir.spelling import Level, LevelError, Respelling, respell
 from tritonx.ir.text.aliases import LOCATION_KINDS, collect_aliases
 from tritonx.ir.text.floats import float_text
 
@@ -203,6 +204,7 @@ def _respelled(op: Operation, level: Level) -> Operation:
     copy = op.clone()
     originals = dict(zip(copy.walk(), op.walk(), strict=True))
     try:
+        dialect_interface("ttg", Respelling).write(copy, level)
         respell(copy, level)
     except LevelError as error:
         error.op = None if error.op is None else originals.get(error.op)
