@@ -53,8 +53,6 @@ class Level:
     before, they were passed over."""
     keeps_a_configuration: bool = False
     """3.9: a ``top_k`` that is a fraction counts of the configurations left after pruning, and keeps at least one."""
-    warns_of_fusion: bool = False
-    """3.9: a launch that leaves fusing of products and sums to the default warns that 3.10 turns it off."""
 
 
 _3_6 = Level()
@@ -73,7 +71,6 @@ _3_9 = replace(
     refuses_starred=True,
     checks_tuner_names=True,
     keeps_a_configuration=True,
-    warns_of_fusion=True,
 )
 LEVELS = {level.name: level for level in (_3_6, _3_7, _3_8, _3_9)}
 DEFAULT = "3.6"

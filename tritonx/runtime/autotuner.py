@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from tritonx import level
 from tritonx.kernel.identity import plainly
 from tritonx.kernel.interface import Grid, KernelInterface, Keywords, runs_as
 from tritonx.kernel.meaning import meaning
@@ -124,6 +125,9 @@ class Autotuner(Named, KernelInterface[Any]):
         self._check_names()
 
     def _check_names(self) -> None:
+        unknown = [name for name in self.keys if name not in self.arg_names]
+        if unknown and level.active().checks_tuner_names:
+            raise ValueError(f"key names {', '.join(unknown)}, which are not kernel arguments of {self.__name__}")
         for what, names in (("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
             unknown = [name for name in names if name not in self.arg_names]
             if unknown:
@@ -157,13 +161,15 @@ class Autotuner(Named, KernelInterface[Any]):
 
     def _default_pre_hook(self, kwargs: dict[str, Any], reset_only: bool = False) -> None:
         for name in self.reset_to_zero:
-            set_zero(kwargs[name])
+            if kwargs[name] is not None:
+                set_zero(kwargs[name])
         if not reset_only:
-            self.restore_copies = {name: copy_of(kwargs[name]) for name in self.restore_value}
+            given = [name for name in self.restore_value if kwargs[name] is not None]
+            self.restore_copies = {name: copy_of(kwargs[name]) for name in given}
 
     def _default_post_hook(self, kwargs: dict[str, Any], exception: BaseException | None) -> None:
-        for name in self.restore_value:
-            restore(kwargs[name], self.restore_copies[name])
+        for name, value in self.restore_copies.items():
+            restore(kwargs[name], value)
         self.restore_copies = {}
 
     @property
@@ -390,7 +396,20 @@ class Autotuner(Named, KernelInterface[Any]):
             used_cache = False
         full = {**(self.nargs or {}), **kwargs, **self.cache[key].all_kwargs()}
         self.pre_hook(full, reset_only=True)
+        self._tell(key, used_cache)
         return used_cache
+
+    def _tell(self, key: tuple[object, ...], used_cache: bool) -> None:
+        """What ``knobs.autotuning.listener`` hears of a search, or of its timings that the disk had."""
+        if knobs.autotuning.listener is not None:
+            knobs.autotuning.listener(
+                fn=self._kernel(),
+                key=key,
+                best_config=self.cache[key],
+                configs_timings=self.configs_timings,
+                duration=None if used_cache else self.bench_time,
+                cache_hit=used_cache,
+            )
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the best configuration for these arguments, searching for it the first time."""

@@ -227,11 +227,23 @@ def _find_default() -> ActiveDriver:
     candidates = [_driver_for(backend) for backend in registry.available().values()]
     if not candidates:
         raise NoDevice("no backend is installed that could run kernels; tritonx.backends() lists what was found")
+    if wanted := knobs.runtime.default_backend:
+        return _device_of(wanted, candidates)
     candidates.sort(key=lambda c: 1 in c.backend.dlpack_device_types)  # the host last
     for candidate in candidates:
         if candidate.is_active():
             return candidate
     return candidates[-1]
+
+
+def _device_of(wanted: str, candidates: list[ActiveDriver]) -> ActiveDriver:
+    """The one that ``TRITON_DEFAULT_BACKEND`` names: a backend, or the vendor whose package brings it."""
+    names = {name: c for c in candidates for name in (type(c.backend).__module__.rpartition(".")[2], c.backend.name)}
+    if wanted not in names:
+        raise NoBackend(f"Unknown backend device {wanted!r}. Available backends: {sorted(names)}")
+    if not names[wanted].is_active():
+        raise NoDevice(f"Backend device {wanted!r} is not active.")
+    return names[wanted]
 
 
 def default() -> ActiveDriver:

@@ -124,7 +124,6 @@ def mangle_type(arg: object, specialize: bool = False) -> Any:
 _REFUSED = {
     "DependenciesFinder": "what a kernel uses is found by `tritonx.kernel.dependencies`",
     "GLUON_MODULE": "there is no Gluon",
-    "compute_cache_key": "the key of a launch is `tritonx.runtime.compiling.keys`' and the binder's",
     "create_function_from_signature": "arguments are bound by `tritonx.runtime.launch.binder`",
     "serialize_specialization_data": "`tritonx.runtime.compiling.jit_hooks.specialization_data` says what a compile is",
 }

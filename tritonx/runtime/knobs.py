@@ -138,6 +138,9 @@ class AutotuningKnobs(Group):
     """A backend says which configurations are the same code, cannot run or are not worth measuring."""
     progress = flag("TRITON_TUNING_PROGRESS", True)
     """A search that takes longer shows on a terminal how far it is."""
+    listener = hook()
+    """Called behind each search with ``fn``, ``key``, ``best_config``, ``configs_timings`` (lists of milliseconds by
+    configuration), ``duration`` in seconds, which is None where the disk had the timings, and ``cache_hit``."""
     executor = hook()
     """A ``concurrent.futures.Executor`` that compiles in the place of those processes."""
 
@@ -156,6 +159,8 @@ class RuntimeKnobs(Group):
     backend = optional_text("TRITON_BACKEND")
     """The backend for every launch, whatever its arguments: ``name``, or ``distribution:name`` where two packages bring
     one of that name; ``tritonx.runtime.driver.reset_active`` reads it again."""
+    default_backend = optional_text("TRITON_DEFAULT_BACKEND")
+    """The backend, or its vendor, whose device is the best one where the arguments of a launch do not say."""
     override_arch = optional_text("TRITON_OVERRIDE_ARCH")
     jit_cache_hook = hook()
     jit_post_compile_hook = hook()
@@ -201,6 +206,12 @@ class LanguageKnobs(Group):
     """The release of Triton that programs mean: see `tritonx.level`."""
     fp32_default = Knob[str | None]("TRITON_F32_DEFAULT", None, parse_precision)
     default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", True)
+    force_disable_fp_fusion = flag("TRITON_FORCE_DISABLE_FP_FUSION")
+
+    def fp_fusion_enabled(self, requested: bool | None) -> bool:
+        """Whether a launch that asks for fusing of products and sums (None: does not say) gets it."""
+        wanted = self.default_fp_fusion if requested is None else requested
+        return wanted and not self.force_disable_fp_fusion
 
 
 class BuildKnobs(Group):

@@ -312,3 +312,69 @@ def test_keys_of_arguments_without_a_dtype_or_with_an_odd_one(fake: Any) -> None
     assert tuning_key(["n"], names, (np.zeros(3), object(), 7), {}) == (7, "float64")
     assert tuning_key(["n", "m"], names, (Box(), np.zeros(3)), {"n": 7, "m": 8}) == (7, "odd", "float64")
     assert tuning_key([], names, (), {"x": Box(), "y": np.zeros(3, np.int8), "z": np.zeros(3)}) == ("odd", "int8")
+
+
+def tuned(**options: Any) -> Any:
+    """A new tuner of a new kernel."""
+
+    @tritonx.jit
+    def kernel(x, n, B: tl.constexpr):
+        tl.store(x + tl.arange(0, B), 1.0)
+
+    configs = [Config({"B": 16}), Config({"B": 32})]
+    return tritonx.autotune(configs, **{"key": ["n"], **options})(kernel)
+
+
+@pytest.mark.level("3.9")
+def test_a_key_that_names_no_argument_is_refused() -> None:
+    with pytest.raises(ValueError, match="key names typo, which are not kernel arguments of kernel"):
+        tuned(key=["n", "typo"])
+
+
+@pytest.mark.level("3.8")
+def test_a_key_that_names_no_argument_was_passed_over() -> None:
+    assert tuned(key=["n", "typo"]).keys == ["n", "typo"]
+
+
+def least(top_k: float, early: Any = None) -> list[int]:
+    """The blocks that are measured by a model that likes small ones."""
+    rules = {"perf_model": lambda **all: all["B"], "top_k": top_k, "early_config_prune": early}
+    kernel = tuned(prune_configs_by=rules)
+    kernel.nargs = {"x": None, "n": 3}
+    return [config.kwargs["B"] for config in kernel.prune_configs({})]
+
+
+@pytest.mark.level("3.9")
+def test_a_share_is_of_what_pruning_leaves_and_leaves_one() -> None:
+    assert (least(0.1), least(0.5), least(1.0)) == ([16], [16], [16, 32])
+    assert least(0.5, lambda configs, named, **all: configs[1:]) == [32]
+
+
+@pytest.mark.level("3.8")
+def test_a_share_was_of_all() -> None:
+    assert (least(0.1), least(0.5)) == ([], [16])
+
+
+def test_an_array_that_is_none_is_neither_kept_nor_zeroed() -> None:
+    @tritonx.jit
+    def kernel(x, y, n, B: tl.constexpr):
+        tl.store(x + tl.arange(0, B), 1.0)
+
+    x = np.zeros(32, np.float32)
+    configs = [Config({"B": 16}), Config({"B": 32})]
+    tritonx.autotune(configs, key=["n"], restore_value=["x", "y"], reset_to_zero=["y"])(kernel)[(1,)](x, None, 3)
+    assert x[:16].all()
+
+
+def test_a_listener_hears_of_each_search() -> None:
+    heard: list[dict[str, Any]] = []
+    kernel, x = tuned(), np.zeros(32, np.float32)
+    with knobs.autotuning.scope():
+        knobs.autotuning.listener = lambda **told: heard.append(told)
+        for n in (3, 3, 4):
+            kernel[(1,)](x, n)
+    assert len(heard) == 2
+    first = heard[0]
+    assert sorted(first) == ["best_config", "cache_hit", "configs_timings", "duration", "fn", "key"]
+    assert first["fn"] is kernel.fn and first["best_config"] in kernel.configs and first["duration"] > 0
+    assert set(first["configs_timings"]) <= set(kernel.configs) and first["cache_hit"] is False

@@ -9,8 +9,10 @@ import pytest
 
 import tritonx
 from tritonx import level
-from tritonx.runtime import knobs
-from tritonx.runtime.errors import BadSetting, NotOffered
+from tritonx.backends.api import Target
+from tritonx.backends.registry import get_backend
+from tritonx.runtime import driver, knobs
+from tritonx.runtime.errors import BadSetting, NoBackend, NotOffered
 from tritonx.runtime.settings.environment import variable
 from tritonx.runtime.settings.setting_texts import parse_size
 
@@ -72,7 +74,7 @@ MALFORMED = [
 ]
 GROUPS = (knobs.cache, knobs.compilation, knobs.autotuning, knobs.runtime, knobs.language, knobs.build)
 FREE_TEXT = {
-    *("CC", "USE_IR_LOC", "TRITON_BACKEND", "TRITON_OVERRIDE_ARCH"),
+    *("CC", "USE_IR_LOC", "TRITON_BACKEND", "TRITON_DEFAULT_BACKEND", "TRITON_OVERRIDE_ARCH"),
     *("TRITON_CUDACRT_PATH", "TRITON_CUDART_PATH"),
 }
 """What takes any text; the backend's name is looked up when it is used."""
@@ -200,7 +202,7 @@ def test_copies_and_listing() -> None:
         group.reset()
         assert other.assigned == {"print": True}
         assert not group.assigned
-    assert set(group.knobs) == {"cache", "early", "hints", "executor", "print", "progress", "workers"}
+    assert set(group.knobs) == {"cache", "early", "hints", "print", "progress", "workers"}
     assert tritonx.knobs.autotuning.knob_descriptors["print"].env == "TRITON_PRINT_AUTOTUNING"
 
 
@@ -256,3 +258,38 @@ def test_what_is_not_propagated_stays_in_this_process(monkeypatch: pytest.Monkey
         knobs.propagate_env = True
         knobs.cache.dir = "/nowhere/at/all"
         assert os.environ["TRITON_CACHE_DIR"] == "/nowhere/at/all"
+
+
+def test_every_setting_has_the_name_of_its_variable() -> None:
+    keys = [knob.key for group in GROUPS for knob in group.knob_descriptors.values()]
+    assert keys and all(isinstance(key, str) and key.isupper() for key in keys)
+    assert "listener" not in knobs.compilation.knob_descriptors
+    assert knobs.CompilationKnobs.listener.key == "listener"
+
+
+@pytest.mark.parametrize("forced", [False, True])
+@pytest.mark.parametrize("default", [False, True])
+@pytest.mark.parametrize("requested", [None, False, True])
+def test_fusing_of_products_and_sums(requested: bool | None, default: bool, forced: bool) -> None:
+    backend = get_backend("cuda")
+    with knobs.language.scope():
+        knobs.language.default_fp_fusion = default
+        knobs.language.force_disable_fp_fusion = forced
+        wanted = (default if requested is None else requested) and not forced
+        assert knobs.language.fp_fusion_enabled(requested) is wanted
+        given = {} if requested is None else {"enable_fp_fusion": requested}
+        assert backend.parse_options(Target("cuda", 90, 32), given).enable_fp_fusion is wanted
+
+
+def test_the_environment_names_the_default_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        monkeypatch.setenv("TRITON_DEFAULT_BACKEND", "nosuch")
+        driver.reset_active()
+        with pytest.raises(NoBackend, match=r"Unknown backend device 'nosuch'. Available backends: \[.*'nvidia'"):
+            driver.default()
+        monkeypatch.setenv("TRITON_DEFAULT_BACKEND", "cpu")
+        driver.reset_active()
+        assert driver.default().backend.name == "cpu"
+    finally:
+        monkeypatch.undo()
+        driver.reset_active()

@@ -151,3 +151,23 @@ def test_whether_products_and_sums_are_contracted_by_default(target: str, monkey
     assert not registry.parse_options(backend, parsed, {}).enable_fp_fusion
     assert not registry.parse_options(backend, parsed, {"enable_fp_fusion": None}).enable_fp_fusion
     assert registry.parse_options(backend, parsed, {"enable_fp_fusion": True}).enable_fp_fusion
+
+
+def test_options_of_later_releases_are_taken_by_every_backend() -> None:
+    @tritonx.jit
+    def kernel(x):
+        tl.store(x, 1.0)
+
+    x = np.zeros(1, np.float32)
+    kernel[(1,)](x, sched4reg=True, clc=True, min_shared_mem=0, fpsan_homomorphic_casts=True)
+    assert x[0] == 1
+
+
+def test_a_block_takes_the_shared_memory_that_it_is_told_to() -> None:
+    @tritonx.jit
+    def kernel(x):
+        tl.store(x, 1.0)
+
+    source = tritonx.compiler.ASTSource(kernel, {"x": "*fp32"})
+    made = [tritonx.compile(source, "cuda:90", options=o) for o in ({}, {"min_shared_mem": 4096})]
+    assert [kernel.metadata.shared for kernel in made] == [0, 4096]

@@ -119,8 +119,9 @@ class Backend(ABC):
 
         build = cast("Callable[..., Options]", self.options_type)
         stated = {key: value for key, value in given.items() if value is not None}
-        common = {"enable_fp_fusion": language.default_fp_fusion}
-        options = build(**{**common, **self.default_options(target), **stated})
+        stated = {**self.default_options(target), **stated}
+        fused = language.fp_fusion_enabled(cast("bool | None", stated.get("enable_fp_fusion")))
+        options = build(**{**stated, "enable_fp_fusion": fused})
         warps = cast(object, options.num_warps)  # whatever the launch gave
         if not isinstance(warps, int) or warps < 1 or warps & (warps - 1):
             raise ValueError(f"num_warps must be a power of 2, got {warps!r}")

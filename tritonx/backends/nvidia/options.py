@@ -27,6 +27,9 @@ class NvidiaOptions(GpuOptions):
     ``describe_loads`` has the copy engine of 9.0 bring what products load through pointers, where these are regular
     (`describe-loads`); its default is the knob ``knobs.nvidia.describe_loads``. None: with ``launch_maps``, for loads
     whose maps the launch makes and of which nothing is to be asked at run time.
+    ``min_shared_mem`` is what a block takes of shared memory at least, in bytes: fewer blocks are then on a
+    multiprocessor at a time. ``sched4reg``, ``clc`` and ``fpsan_homomorphic_casts`` say how Triton 3.9 schedules,
+    takes up blocks and checks sums; here they change nothing.
     ``line_info`` has the code say which lines of the source it comes from, for profilers and sanitizers; its default is
     the opposite of the knob ``knobs.compilation.disable_line_info``.
 
@@ -46,13 +49,19 @@ class NvidiaOptions(GpuOptions):
     arch: str | None = None
     backend_name: str = "cuda"
     instrumentation_mode: str = ""
+    min_shared_mem: int | None = None
+    sched4reg: bool = False
+    clc: bool = False
+    fpsan_homomorphic_casts: bool = False
     warp_group_dots: bool = False
     pipeline: bool = True
     launch_maps: bool = False
     describe_loads: bool | None = None
     line_info: bool = False
 
-    PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {"maxnreg", "launch_pdl"}
+    PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {
+        *("maxnreg", "launch_pdl", "min_shared_mem", "sched4reg", "clc", "fpsan_homomorphic_casts")
+    }
 
     @property
     def names_files(self) -> bool:

@@ -60,6 +60,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     text = emitter.emit()
     compilation.origin = emitter.origin()
     compilation.metadata.update(emitter.launch_metadata(), **checks_of(module))
+    if options.min_shared_mem is not None:
+        compilation.metadata["shared"] = max(int(compilation.metadata["shared"]), options.min_shared_mem)
     compilation.metadata["tensordesc_meta"] = tensor_maps(emitter)
     if (maps := maps_at_launch(module)) is not None:
         compilation.metadata["tensormaps_at_launch"] = maps

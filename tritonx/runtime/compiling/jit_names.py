@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from tritonx._utils import find_paths_if as find_paths_if
 from tritonx._utils import get_iterable_path as get_iterable_path
@@ -49,3 +50,28 @@ def convert_to_tuple_if_list(item: object) -> object:
     if not isinstance(item, list):
         return item
     return tuple(map(convert_to_tuple_if_list, item))  # pyright: ignore[reportUnknownArgumentType]  # a list of anything
+
+
+def compute_cache_key(kernel_key_cache: dict[object, str], specialization: Sequence[object], options: object) -> str:
+    """The text that tells variants of a kernel apart, kept in ``kernel_key_cache``. Functions go by their sources.
+
+    >>> compute_cache_key({}, [("i32", "D")], {"num_warps": 4})
+    "[('i32', 'D')]{'num_warps': 4}"
+    """
+    key = (tuple(specialization), str(options))
+    known = kernel_key_cache.get(key)
+    if known is None:
+        known = kernel_key_cache[key] = f"{_by_source(list(specialization))}{options}"
+    return known
+
+
+def _by_source(value: object) -> object:
+    if isinstance(value, JITCallable):
+        return value.cache_key
+    if not isinstance(value, list | tuple):
+        return value
+    parts = [_by_source(part) for part in cast("Sequence[object]", value)]
+    if isinstance(value, list):
+        return parts
+    kind = cast("Callable[..., object]", type(value))  # pyright: ignore[reportUnknownArgumentType]  # a tuple of anything
+    return kind(*parts) if is_namedtuple(kind) else tuple(parts)

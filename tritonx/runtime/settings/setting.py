@@ -61,9 +61,9 @@ class Knob(Generic[T]):
         return self.get()
 
     @property
-    def key(self) -> str | None:
-        """The environment variable, under Triton's name for it."""
-        return self.env
+    def key(self) -> str:
+        """The environment variable, under Triton's name for it; of a hook, which has none, its own name."""
+        return self.env or self.name
 
     def get(self) -> T:
         """What the environment says, else the default."""
@@ -158,7 +158,10 @@ class Group:
 
     @property
     def knob_descriptors(self) -> dict[str, Knob[Any]]:
-        return {n: k for c in type(self).__mro__ for n, k in vars(c).items() if isinstance(k, Knob)}
+        """Those that an environment variable sets; hooks are no such."""
+        return {
+            n: k for c in type(self).__mro__ for n, k in vars(c).items() if isinstance(k, Knob) and k.env is not None
+        }
 
     @property
     def knobs(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tritonx import level
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import AutotunerError
 
@@ -12,7 +13,7 @@ from tritonx.runtime.errors import AutotunerError
 @dataclass(frozen=True)
 class Pruning:
     """``early(configs, named arguments, **keywords)`` gives those that are left, ``model(**all)`` an estimated time, of
-    which the ``top_k`` least are measured: a share of the list, or a number."""
+    which the ``top_k`` least are measured: a share of the list, or a number (`Level.keeps_a_configuration`)."""
 
     early: Callable[..., Sequence[Config]] | None
     model: Callable[..., float] | None
@@ -36,7 +37,8 @@ class Pruning:
         if isinstance(top_k, float):
             if not top_k <= 1.0:
                 raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
-            top_k = int(len(listed) * top_k)
+            keeps_one = level.active().keeps_a_configuration
+            top_k = max(1, int(len(pruned) * top_k)) if keeps_one else int(len(listed) * top_k)
         if len(pruned) > top_k:
             model = self.model
             estimated = {config: model(**named, **keywords, **config.all_kwargs()) for config in pruned}
