@@ -24,7 +24,7 @@ by then."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -53,6 +53,7 @@ from tritonx.transforms.pipelining.buffered_tiles import (
     loaded_tile,
     overwritten,
     plan_of,
+    planned_tile,
     stored_ahead,
     stored_tile,
 )
@@ -64,13 +65,12 @@ from tritonx.transforms.pipelining.loop_schedule import (
     LoopSchedule,
     drop_schedule,
     in_place_of,
-    inside,
     put_in_stages,
     schedule_of,
     scheduled_loops,
     set_place,
 )
-from tritonx.transforms.pipelining.plan import Agent, Buffer, Plan, parse_plan
+from tritonx.transforms.pipelining.plan import Buffer, Plan, parse_plan
 from tritonx.transforms.pipelining.rearrange import behind_readers, copies_behind, turned_behind
 
 USUAL_REGISTERS = 160
@@ -82,11 +82,6 @@ OTHER_REGISTERS = 64
 
 PLAN = "tritonx.slots"
 """Of a loop: the plan by which its copies are made, line by line."""
-SOURCES: Mapping[Agent, type[Operation]] = {
-    Agent.THREADS: tile.LoadOp,
-    Agent.ENGINE: tile.DescriptorLoadOp,
-    Agent.STORE: LocalAllocOp,
-}
 
 
 @dataclass(frozen=True)
@@ -236,19 +231,30 @@ def _as_written(loop: scf.ForOp, written: Attribute, given: BufferValues) -> Seq
 
 
 def _misfit(loop: scf.ForOp, plan: Plan) -> str | None:
-    """Why a plan is not one of this loop; None where it is."""
-    body = loop.body.block
-    ops = list(body.ops)
+    """Why a plan is not one of this loop; None where it is: with the same tiles, used by the same ops in the same
+    places."""
+    schedule, ops = schedule_of(loop), list(loop.body.block.ops)
+    assert schedule is not None
+    if plan.stages != schedule.last + 1:
+        return f"the loop has {schedule.last + 1} stages"
     if plan.most() >= len(ops) - 1:
         return f"there is no op {plan.most()}"
+    tiles: list[BufferedTile] = []
     for number, buffer in enumerate(plan.buffers):
-        made = [ops[each] for each in (buffer.source.op, buffer.alloc) if each is not None]
-        if not isinstance(made[0], SOURCES[buffer.by]) or not all(isinstance(op, LocalAllocOp) for op in made[1:]):
-            return f"{made[0].name} does not bring buffer {number}"
-        users = {inside(body, use.operation) for op in made for use in op.results[0].uses} - set(made)
-        if users != {ops[user] for view in buffer.views for user in view.users}:
-            return f"buffer {number} is not for those that use it"
+        source, alloc = ops[buffer.source.op], None if buffer.alloc is None else ops[buffer.alloc]
+        found = planned_tile(schedule, source, alloc, buffer)
+        if found is None or found.by is not buffer.by or any(source is each.source for each in tiles):
+            return f"{source.name} does not bring buffer {number}"
+        tiles.append(found)
+    for number, (buffer, wanted) in enumerate(zip(plan.buffers, plan_of(schedule, tiles).buffers, strict=True)):
+        if _uses(buffer) != _uses(wanted):
+            return f"buffer {number} is brought or used by other ops, or in other places"
     return None
+
+
+def _uses(buffer: Buffer) -> object:
+    views = {(view.at.place.stage, view.load, frozenset(view.users)) for view in buffer.views}
+    return buffer.source, views, frozenset(buffer.reads)
 
 
 def _choices(schedule: LoopSchedule, facts: AxisFacts, *, blocks: bool) -> Iterator[list[BufferedTile]]:

@@ -280,6 +280,24 @@ def overwritten(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None
     return found.in_slots(schedule)
 
 
+def planned_tile(
+    schedule: LoopSchedule, source: Operation, alloc: Operation | None, buffer: Buffer
+) -> BufferedTile | None:
+    """The tile of a buffer that a plan has, brought by an op, in place of the memory of another one, if that is given;
+    None where they are not such."""
+    if not isinstance(source, tile.LoadOp | tile.DescriptorLoadOp | LocalAllocOp):
+        return None
+    if alloc is None and not isinstance(source, LocalAllocOp):
+        readers = _users(schedule, source)
+    elif isinstance(alloc, LocalAllocOp) and (alloc is source or alloc.src is source.result):
+        readers = readers_in(schedule, alloc)
+    else:
+        return None
+    if readers is None:
+        return None
+    return BufferedTile(source, alloc, buffer.memory, buffer.width, readers, buffer.slots)
+
+
 # --- the plan
 
 

@@ -53,6 +53,10 @@ class Point:
     def time(self) -> Time:
         return self.place.stage, self.place.cluster, self.op
 
+    def precedes(self, then: Point) -> bool:
+        """Whether what is made here is there then: when it runs, and in the text, which is one iteration by itself."""
+        return self.time <= then.time and self.op <= then.op
+
     def __str__(self) -> str:
         return f"at {_place_text(self.place)} before {self.op}"
 
@@ -116,6 +120,9 @@ class Buffer:
                 return f"op {read.at.op} reads before op {self.source.op} has brought anything"
             if not read.end < _later(self.source.time, self.slots):
                 return f"op {self.source.op} overwrites what op {read.at.op} reads: {self.slots} slots are too few"
+        for view in self.views:
+            if not view.at.precedes(view.load) or view.at.op > min(view.users):
+                return f"op {min(view.users)} uses a slot before it is viewed"
         return None
 
 
@@ -197,7 +204,7 @@ class Plan:
         found += [self._late(buffers, at, agent) for buffers, at, agent in told]
         found += [self._unknown(number, told) for number in range(len(self.buffers))]
         found += [self._early(barrier) for barrier in self.barriers]
-        found += [self._uncounted(slots, stage, phases=phases) for slots, stage, phases in self._turns()]
+        found += [self._uncounted(slots, point, phases=phases) for slots, point, phases in self._turns()]
         return next((fault for fault in found if fault is not None), None)
 
     def _late(self, buffers: Iterable[int], at: Point, agent: Agent) -> str | None:
@@ -206,9 +213,9 @@ class Plan:
             buffer = self.buffers[number]
             if buffer.by is not agent:
                 return f"nobody tells a wait that buffer {number} has come"
-            if not buffer.source.time < at.time:
+            if not (buffer.source.precedes(at) and buffer.source.op < at.op):
                 return f"buffer {number} is waited for before it is on its way"
-            if any(read.at.time < at.time for read in buffer.reads):
+            if not all(at.precedes(read.at) for read in buffer.reads):
                 return f"buffer {number} is read before it is waited for"
         return None
 
@@ -221,25 +228,28 @@ class Plan:
         """Whether something comes before its bytes are expected, or to slots that another number of barriers has."""
         for number in barrier.buffers:
             buffer = self.buffers[number]
-            if buffer.source.time < barrier.expected.time:
+            if not barrier.expected.precedes(buffer.source):
                 return f"buffer {number} is on its way before its bytes are expected"
             if buffer.slots != self.slots_of(barrier):
                 return f"buffer {number} has other slots than its barriers"
         return None
 
-    def _turns(self) -> Iterator[tuple[int, int, bool]]:
-        """The counters that are needed: of how many slots, in which stage, and whether with phases."""
+    def _turns(self) -> Iterator[tuple[int, Point, bool]]:
+        """The slots that are taken: of how many, where, and whether with the phase."""
         for barrier in self.barriers:
-            yield self.slots_of(barrier), barrier.waited.place.stage, True
+            yield self.slots_of(barrier), barrier.waited, True
+            if self.slots_of(barrier) > 1:
+                yield self.slots_of(barrier), barrier.expected, False
         for buffer in self.buffers:
             for at in (buffer.source, *(view.at for view in buffer.views)) if buffer.slots > 1 else ():
-                yield buffer.slots, at.place.stage, False
+                yield buffer.slots, at, False
 
-    def _uncounted(self, slots: int, stage: int, *, phases: bool) -> str | None:
+    def _uncounted(self, slots: int, point: Point, *, phases: bool) -> str | None:
+        stage = point.place.stage
         alike = [counter for counter in self.counters if counter.key == (slots, stage)]
-        if len(alike) == 1 and (alike[0].phases or not phases):
-            return None
-        return f"stage {stage} needs one counter of {slots} slots{' with phases' if phases else ''}"
+        if len(alike) != 1 or (phases and not alike[0].phases):
+            return f"stage {stage} needs one counter of {slots} slots{' with phases' if phases else ''}"
+        return None if alike[0].at.precedes(point) else f"a slot is taken before op {point.op}, and counted later"
 
 
 def _later(time: Time, intervals: int) -> Time:
