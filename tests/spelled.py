@@ -33,7 +33,7 @@ MODULE = """#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [LANE
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 #nvmma = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
 #smem = #ttg.shared_memory
-module attributes {"ttg.num-ctas" = CTAS : i32, "ttg.num-warps" = 1 : i32, TARGET, "ttg.threads-per-warp" = 32 : i32} {
+module attributes {"ttg.num-ctas" = N : i32, "ttg.num-warps" = NUM : i32, TARGET, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @f(ARGUMENTS) {
     BODY
     tt.return
@@ -63,6 +63,8 @@ class Spelled:
         """A target that has it, and the lanes of its warps."""
         if self.name.startswith(("amdg.", "rocdl.")):
             return "hip:gfx942", 64
+        if self.name == "ttg.amd_wmma":
+            return "hip:gfx1200", 32
         return ("cuda:100" if self.name.startswith(OF_BLACKWELL) else "cuda:90"), 32
 
     def text(self, level: Level) -> str | None:
@@ -76,6 +78,8 @@ class Spelled:
         body, arguments = text, {name: VALUES[name] for name in re.findall(r"%(\w+)", text) if name in VALUES}
         if text.startswith("!"):
             body, arguments = "", {"x": text}
+        elif text.startswith("#ttg."):
+            body, arguments = "", {"x": f"tensor<32x32xf32, {text}>"}
         elif text.startswith("#"):
             body, arguments = "", {"x": f"!ttg.memdesc<128x128xf32, {text}, #ttng.tensor_memory, mutable>"}
         target, lanes = self.target
@@ -85,7 +89,8 @@ class Spelled:
             MODULE.replace("TARGET", f'ttg.target = "{target}"')
             .replace("= 32 : i32}", f"= {lanes} : i32}}")
             .replace("LANES", str(lanes))
-            .replace("CTAS", str(blocks))
+            .replace("= N :", f"= {blocks} :")
+            .replace("NUM", "4" if self.name == "ttg.amd_wmma" else "1")
         )
         return made.replace("ARGUMENTS", listed).replace("BODY", body.replace("\n", "\n    "))
 

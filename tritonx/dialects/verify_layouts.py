@@ -182,6 +182,6 @@ def _number(module: Operation, name: str) -> int | None:
 
 def _partition_warps(op: Operation) -> tuple[int, ...] | None:
     """Warps of each region of an op whose regions are run by warps of their own; None for other ops."""
-    around = op.parent_op()
+    around = op.parent_op() if op.name == "ttg.warp_specialize.partitions" else None
     found = None if around is None else around.properties.get("partitionNumWarps")
     return tuple(int(n) for n in found.get_values()) if isinstance(found, DenseArrayBase) else None

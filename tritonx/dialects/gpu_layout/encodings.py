@@ -18,8 +18,10 @@ from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.gpu_layout.cta_layout import bases_of, counts_of
 from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.ir.alias import Aliased
+from tritonx.ir.spelling import Level, Spellings, since
 from tritonx.ir.types import encoding_of
 from tritonx.layouts import encodings as E
 from tritonx.layouts.errors import LayoutError
@@ -259,6 +261,47 @@ class AmdWmmaEncodingAttr(EncodingAttr, Aliased):
         ("tilesPerWarp", "tiles_per_warp", _no_tiles),
         ("instrShape", "instr_shape", lambda e: e.instr_shape == (16, 16, 16)),
     )
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {
+            Level.V3_6: "#ttg.amd_wmma<{version = 2, isTranspose = false,"
+            " warpsPerCTA = [2, 2], tilesPerWarp = [1, 2]}>",
+            Level.V3_8: "#ttg.amd_wmma<{version = 2, isTranspose = false,"
+            " ctaLayout = {register = [[0, 1]], warp = [[0, 2], [1, 0]]}}>",
+        }
+    )
+
+    @classmethod
+    def from_text(cls, parser: AttrParser, start: int, given: Mapping[str, object]) -> E.Encoding:
+        layout, rank = given.get("ctaLayout"), given.get("rank")
+        if isinstance(layout, dict):
+            bases = cast("dict[str, tuple[tuple[int, ...], ...]]", layout)
+            lengths = [len(basis) for part in bases.values() for basis in part]
+            try:
+                tiles, warps = counts_of(bases, max(lengths, default=rank if isinstance(rank, int) else 2))
+            except (LayoutError, IndexError, TypeError) as error:
+                parser.raise_error(f"#{cls.name}: {error}", start)
+            rest = {key: value for key, value in given.items() if key not in ("ctaLayout", "rank")}
+            given = {**rest, "warpsPerCTA": warps, "tilesPerWarp": tiles}
+        return super().from_text(parser, start, given)
+
+    def print_fields(self, printer: Printer) -> None:
+        if not since(printer, Level.V3_8):
+            super().print_fields(printer)
+            return
+        data = cast(E.AmdWmmaEncoding, self.data)
+        with printer.in_braces():
+            printer.print_string(
+                f"version = {data.version}, isTranspose = {str(data.is_transposed).lower()}, ctaLayout = "
+            )
+            with printer.in_braces():
+                parts = [f"{name} = {[list(basis) for basis in bases]}" for name, bases in bases_of(data).items()]
+                printer.print_string(", ".join(parts))
+            for key, field, elided in self.KEYS:
+                if field in ("cga", "instr_shape") and not elided(data):
+                    printer.print_string(f", {key} = ")
+                    print_python(printer, getattr(data, field))
+            if data.rank != 2:
+                printer.print_string(f", rank = {data.rank}")
 
 
 @irdl_attr_definition
@@ -274,6 +317,19 @@ class LinearEncodingAttr(EncodingAttr, Aliased):
         ("warp", "warp", _never),
         ("block", "block", _never),
     )
+
+
+@irdl_attr_definition
+class GenericLinearEncodingAttr(EncodingAttr):
+    """`#ttg.generic_linear` (Triton 3.8), read as `#ttg.linear`: warps may step along several dims, as here."""
+
+    name = "ttg.generic_linear"
+    ENCODING: ClassVar = E.LinearEncoding
+    KEYS: ClassVar = LinearEncodingAttr.KEYS
+
+    @classmethod
+    def new(cls, params: E.Encoding) -> EncodingAttr:  # pyright: ignore[reportIncompatibleMethodOverride] -- another class stands for it
+        return attribute_of(params)
 
 
 @irdl_attr_definition
@@ -406,6 +462,7 @@ ENCODING_ATTRIBUTES: tuple[type[EncodingAttr], ...] = (
     AmdMfmaEncodingAttr,
     AmdWmmaEncodingAttr,
     LinearEncodingAttr,
+    GenericLinearEncodingAttr,
     SwizzledSharedEncodingAttr,
     RotatingSharedEncodingAttr,
     NvmmaSharedEncodingAttr,
@@ -413,7 +470,9 @@ ENCODING_ATTRIBUTES: tuple[type[EncodingAttr], ...] = (
     SharedLinearEncodingAttr,
 )
 
-_BY_ENCODING: dict[type[object], type[EncodingAttr]] = {cls.ENCODING: cls for cls in ENCODING_ATTRIBUTES}
+_BY_ENCODING: dict[type[object], type[EncodingAttr]] = {
+    cls.ENCODING: cls for cls in ENCODING_ATTRIBUTES if cls is not GenericLinearEncodingAttr
+}
 
 
 @lru_cache(maxsize=4096)
