@@ -14,8 +14,8 @@ from tritonx.conversion.mathlib.code import Code
 
 _LIMIT = 48000.0
 _PIO2 = (1.5707963705062866, -4.371139000186241e-08, -1.7151245100058819e-15)
-_S = (-0.1666666716, 0.008333329111, -0.0001983932743, 2.718236374e-06)
-_C = (0.04166666791, -0.00138888834, 2.479951218e-05, -2.720953489e-07)
+SINE = (-0.1666666716, 0.008333329111, -0.0001983932743, 2.718236374e-06)
+COSINE = (0.04166666791, -0.00138888834, 2.479951218e-05, -2.720953489e-07)
 _T = (0.3333334923, 0.1333267689, 0.05405867845, 0.02128757909, 0.01082367264, 0.0001031862121, 0.004370210227)
 
 
@@ -50,8 +50,8 @@ def _reduce_exactly(code: Code, x: str) -> tuple[str, str, str]:
 def sin_cos(code: Code, r: str) -> tuple[str, str]:
     """sin r and cos r for |r| ≤ π/4."""
     square = code.mul(r, r)
-    sine = code.fma(code.mul(square, r), code.polynomial(square, _S), r)
-    rest = code.fma(code.mul(square, square), code.polynomial(square, _C), code.mul(square, code.const(-0.5)))
+    sine = code.fma(code.mul(square, r), code.polynomial(square, SINE), r)
+    rest = code.fma(code.mul(square, square), code.polynomial(square, COSINE), code.mul(square, code.const(-0.5)))
     return sine, code.add(rest, code.const(1.0))
 
 

@@ -133,20 +133,53 @@ def test_registers_make_room_for_another_block(compiler: Any) -> None:
         (256, 68, 90, 4),
         (256, 64, 90, 0),  # four already
         (512, 41, 90, 3),  # two, which take 48 each; 40 make three
-        (512, 48, 90, 0),  # a sixth too many for three
+        (512, 48, 90, 3),  # 40, a sixth fewer
+        (512, 49, 90, 0),  # 56 are taken, and 16 too many for three
+        (256, 76, 90, 4),
+        (256, 78, 90, 0),
+        (256, 38, 90, 7),  # 32, with which all threads are resident
+        (256, 39, 90, 0),
+        (128, 96, 90, 0),  # five blocks already, and not all threads with six
         (1024, 36, 86, 0),  # two such blocks are more threads than there can be
         (128, 140, 80, 4),
-        (128, 152, 80, 0),
+        (128, 152, 80, 4),  # 24 fewer
+        (128, 153, 80, 0),
         (128, 184, 90, 3),
         (128, 189, 90, 3),
         (128, 192, 90, 3),
         (128, 193, 90, 0),  # 168 would be 25 fewer
+        (256, 70, 80, 4),
         (32, 255, 90, 0),
     ],
 )
 def test_how_many_blocks_are_wanted(threads: int, registers: int, arch: int, blocks: int) -> None:
     ptx = f".visible .entry k()\n.reqntid {threads}, 1, 1\n{{}}\n"
     assert assemble.one_more_block(ptx, registers, CAPABILITIES[arch]) == blocks
+
+
+@tritonx.jit
+def turned(x_ptr, out_ptr, N: tl.constexpr):
+    """As models do: positions by frequencies, and both functions of the angle."""
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    angle = (i // 128 % 2048).to(tl.float32) * tl.exp2(-(i % 64).to(tl.float32) * 0.2)
+    x = tl.load(x_ptr + i)
+    tl.store(out_ptr + i, x * tl.cos(angle) + tl.load(x_ptr + (i ^ 64)) * tl.sin(angle))
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["80", "90"])
+def test_functions_of_large_arguments_cost_no_warps(compiler: Any, arch: str) -> None:
+    """A function that hardly any lane calls takes no registers for which warps would have to go, nor memory."""
+    made = compiler(turned, arch, {"x_ptr": "*fp32", "out_ptr": "*fp32"}, {"N": 512}, num_warps=8)
+    assert made.metadata["registers"] <= 32
+    assert made.metadata["spills"] == 0
+
+
+def test_registers_of_a_function_are_a_quarter_at_most() -> None:
+    ptx = ".visible .entry k()\n.reqntid 256, 1, 1\n{ call.uni (retval0), f, (param0); }\n"
+    assert assemble.one_more_block(ptx, 40, CAPABILITIES[90]) == 7
+    assert assemble.one_more_block(ptx.replace("call.uni", "add.u32"), 40, CAPABILITIES[90]) == 0
+    assert assemble.one_more_block(ptx, 48, CAPABILITIES[90]) == 0
 
 
 def test_asynchronous_products_want_a_second_block_and_no_third() -> None:
