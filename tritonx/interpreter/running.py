@@ -25,7 +25,7 @@ from tritonx.interpreter.values import Array
 from tritonx.kernel import active
 from tritonx.kernel.source import JITCallable
 from tritonx.language import core
-from tritonx.language.aggregate import AGGREGATE, is_constant_field, require_fields
+from tritonx.language.aggregate import AGGREGATE, is_aggregate, is_constant_field, require_fields
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import BoundMember, tensor
@@ -128,6 +128,8 @@ class Runtime:
     @staticmethod
     def operate(name: str, receiver: object, *other: object) -> Any:
         """An operator, by the name of its class in `ast`."""
+        if other and (is_aggregate(receiver) or is_aggregate(other[0])):
+            return _applied(name, receiver, other[0])
         method, python = OPERATORS[name]
         if _is_jit_method(receiver, method):
             return Runtime.callee(calls.attribute_of(receiver, method))(*other)
@@ -201,6 +203,16 @@ class Runtime:
             raise DeviceAssertion(f"assertion failed: {unwrap(message)}")
 
 
+def _applied(name: str, left: object, right: object) -> object:
+    """An operator of which one operand at least is an aggregate."""
+    which = _OPERATORS[name]
+    for owner, method, other in which.owners(left, right):
+        result = Runtime.callee(calls.attribute_of(owner, method))(other)
+        if unwrap(result) is not NotImplemented:
+            return result
+    return which.python(left, right)  # which Python refuses
+
+
 def _is_jit_method(value: object, name: str) -> bool:
     """Whether the class of a value (of an aggregate) defines this operator by a jit function."""
     return isinstance(getattr(value.__class__, name, None), JITCallable)
@@ -215,6 +227,8 @@ class _Items:
     def __getitem__(self, index: Any) -> Any:
         return self.get(index)
 
+
+_OPERATORS = {kind.__name__: which for kind, which in (BINARY | COMPARISON).items()}
 
 OPERATORS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     **{kind.__name__: (which.method, which.python) for kind, which in (BINARY | COMPARISON).items()},

@@ -311,7 +311,7 @@ class _Finder(ast.NodeVisitor):
         """What an aggregate's class is made of: its fields and methods; nothing of another class."""
         if not hasattr(cls, "__triton_aggregate__"):
             return
-        self.digests.append(repr(getattr(cls, "__fields__", None)))
+        self.digests.append(repr([getattr(cls, name, None) for name in ("__fields__", "__defaults__")]))
         for method in getattr(cls, "hash_attrs", ()):
             if isinstance(method, Dependent):
                 self.merge(method)

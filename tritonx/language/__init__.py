@@ -9,6 +9,7 @@ it exports here. What a docstring says is raised is the cause of the Compilation
 # ruff: noqa: F403
 
 from tritonx.language import core, extra, math, random, standard, target_info
+from tritonx.language.aggregate import aggregate_replace
 from tritonx.language.atomic import *
 from tritonx.language.atomic import __all__ as _atomic
 from tritonx.language.control import *
@@ -108,6 +109,7 @@ from tritonx.language.standard import (
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family exports it says itself
     "TRITON_MAX_TENSOR_NUMEL",
+    "aggregate_replace",
     "argmax",
     "argmin",
     "bfloat16",

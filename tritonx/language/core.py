@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tritonx.kernel.source import JITCallable
-from tritonx.language.aggregate import _aggregate
+from tritonx.language.aggregate import _aggregate, aggregate_replace
 from tritonx.language.atomic import *
 from tritonx.language.atomic import __all__ as _atomic
 from tritonx.language.base import base_type, base_value
@@ -139,6 +139,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "_reduce_with_indices",
     "_unwrap_if_constexpr",
     "_unwrap_shape",
+    "aggregate_replace",
     "base_type",
     "base_value",
     "bfloat16",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -215,3 +216,129 @@ def test_a_plain_function_of_an_aggregate_makes_one() -> None:
     out = np.zeros(4, np.int32)
     made_by_plain_python[(1,)](out)
     assert out.tolist() == [2, 6, 10, 14]
+
+
+@tritonx.aggregate
+class Weighted:
+    value: tl.tensor
+    weight: tl.constexpr = 3
+    pair: tl.tuple = (1, 2)
+
+    @tritonx.jit
+    def total(self):
+        return self.value * self.weight + self.pair[1]
+
+    @tritonx.jit
+    def __add__(self, other):
+        return self.value + other
+
+    @tritonx.jit
+    def __radd__(self, other):
+        return other - self.value
+
+    @tritonx.jit
+    def __gt__(self, other):
+        return self.value > other
+
+
+@tritonx.aggregate
+class Named(Weighted):
+    more: tl.tensor = None
+
+    @tritonx.jit
+    def all(self):
+        return self.total() + self.more
+
+
+@tritonx.aggregate
+class Doubled(Weighted):
+    def __init__(self, value, weight=5, pair=(1, 2)):
+        super().__init__(value, weight, pair)
+
+
+@tritonx.jit
+def later_aggregates(out, n):
+    plain = Weighted(n)
+    tl.static_assert(plain.weight == 3)
+    tl.store(out, plain.total())
+    named = Named(n, more=n + 1, weight=2)
+    tl.store(out + 1, named.all())
+    other = tl.aggregate_replace(named, weight=10)
+    tl.store(out + 2, other.all() * 100 + named.weight)
+    tl.store(out + 3, (1 + plain) * 100 + (plain + n))
+    tl.store(out + 4, (n + plain) * 100 + (5 < plain).to(tl.int32) + (plain > 5).to(tl.int32))
+    for _ in range(n):
+        other = tl.aggregate_replace(other, more=other.more * 2)
+    tl.store(out + 5, other.more)
+    tl.store(out + 6, Doubled(n).total())
+
+
+@pytest.mark.parametrize("run", ["compiled", "interpreted"])
+@pytest.mark.parametrize("n", [4, 7])
+def test_defaults_inheritance_replacement_and_reflected_operators(run: str, n: int) -> None:
+    kernel: Any = later_aggregates if run == "compiled" else interpreted(later_aggregates)
+    out = np.full(7, -1, np.int32)
+    kernel[(1,)](out, n)
+    wanted = [n * 3 + 2, n * 2 + 2 + n + 1, (n * 10 + 2 + n + 1) * 100 + 2, (1 - n) * 100 + 2 * n]
+    wanted += [2 * (n > 5), (n + 1) << n, n * 5 + 2]
+    assert out.tolist() == wanted
+
+
+def refusing(line: str) -> Any:
+    namespace: dict[str, Any] = {"tl": tl, "tritonx": tritonx, "Weighted": Weighted, "Two": Two}
+    file = f"<aggregate {line}>"
+    text = f"def kernel(out, n):\n    plain = Weighted(n)\n    {line}\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), namespace)
+    return tritonx.jit(namespace["kernel"])
+
+
+@pytest.mark.parametrize("run", ["compiled", "interpreted"])
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Weighted()", "missing required argument: 'value'"),
+        ("Weighted(n, 1, (1, 2), 4)", "takes 3 positional arguments but 4 were given"),
+        ("Weighted(n, value=n)", "multiple values for argument 'value'"),
+        ("Weighted(n, other=n)", "an unexpected argument 'other'"),
+        ("tl.aggregate_replace(plain, other=n)", "Weighted has no field 'other'"),
+        ("tl.aggregate_replace(n, other=n)", "expects an aggregate instance"),
+        ("tl.aggregate_replace(Two(n, 1, 'both'), x=n)", "the constructor of Two is a jit function"),
+        ("plain * n", "no operator __mul__ of operands of types 'Weighted' and 'tensor'|unsupported operand"),
+        ("plain.value = n", "Attribute assignment is not supported|cannot assign to field 'value' on immutable"),
+    ],
+)
+def test_mistakes_with_aggregates(run: str, line: str, said: str) -> None:
+    kernel: Any = refusing(line) if run == "compiled" else interpreted(refusing(line))
+    with pytest.raises((CompilationError, tritonx.InterpreterError), match=said):
+        kernel[(1,)](np.zeros(1, np.int32), 3)
+
+
+def test_an_aggregate_is_not_changed() -> None:
+    @tl.core.builtin
+    def changed(value: Any, _semantic: Any = None) -> None:
+        value.weight = 4
+
+    @tritonx.jit
+    def kernel(out, n):
+        changed(Weighted(n))
+
+    with pytest.raises(CompilationError, match="cannot assign to field 'weight' on immutable aggregate Weighted"):
+        kernel.warmup(np.zeros(1, np.int32), 3, grid=(1,))
+
+
+def test_defaults_are_part_of_a_kernels_key() -> None:
+    def made(default: int) -> str:
+        class Part:
+            x: tl.tensor
+            n: tl.constexpr = default
+
+        Part = tritonx.aggregate(Part)  # a class
+
+        @tritonx.jit
+        def kernel(out, n):
+            tl.store(out, Part(n).x)
+
+        return kernel.cache_key
+
+    assert made(1) == made(1) != made(2)

@@ -22,7 +22,7 @@ from tritonx.frontend.codegen.syntax import declared_pattern, named_in, names_of
 from tritonx.frontend.codegen.values import describe, in_text, is_dynamic, is_static, kept, wrap_plain
 from tritonx.kernel.dependencies import is_foreign_function
 from tritonx.kernel.interface import KernelInterface
-from tritonx.language.aggregate import AGGREGATE
+from tritonx.language.aggregate import AGGREGATE, is_aggregate
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import slice as tl_slice
@@ -59,6 +59,27 @@ class Operator:
     method: str
     reflected: str
     python: Callable[[Any, Any], Any]
+
+    def owners(self, left: object, right: object) -> Iterator[tuple[object, str, object]]:
+        """Of operands of which one at least is an aggregate, those that define the operator, each with its method and
+        the other operand, in the order in which Python asks them."""
+        found = [(left, self.method, right), (right, _MIRRORED.get(self.method, self.reflected), left)]
+        if type(left) is not type(right) and isinstance(right, type(left)):
+            found.reverse()
+        for owner, name, other in found:
+            if is_aggregate(owner) and getattr(type(owner), name, None) is not getattr(object, name, None):
+                yield owner, name, other
+
+
+_MIRRORED = {
+    "__lt__": "__gt__",
+    "__gt__": "__lt__",
+    "__le__": "__ge__",
+    "__ge__": "__le__",
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+}
+"""The method of the other operand that a comparison asks."""
 
 
 def _operator(name: str) -> Operator:
@@ -125,8 +146,9 @@ _INSTEAD_OF_LIST: Mapping[str, str] = {
 
 def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: object, right: object) -> Any:
     """``left op right``, with the ops located at ``node``."""
-    aggregate = is_dynamic(left) and not isinstance(left, tensor | tl_tuple)
-    if isinstance(left, tensor) or (isinstance(right, tensor) and not aggregate):
+    if is_aggregate(left) or is_aggregate(right):
+        return _applied(gen, node, which, left, right)
+    if isinstance(left, tensor) or isinstance(right, tensor):
         receiver: Any
         on_left = isinstance(left, tensor)
         receiver, other = (left, right) if on_left else (right, left)
@@ -137,15 +159,23 @@ def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: 
             raise gen.error(errors.LanguageError, node, message, hint=_INSTEAD.get(which.method))
         gen.locate(node)
         return implementation(receiver, other, _semantic=gen.semantic)
-    if aggregate:
-        function = calls.attribute_of(left, which.method)  # an aggregate may define operators as jit functions
-        return calls.call(gen, node, function, [right], {})
     if (reason := excess(which.method, left, right)) is not None:
         raise gen.error(errors.CompileTimeLimit, node, reason)
     if not isinstance(left, base_value | type):
         left = constexpr(left)
     result = which.python(left, right)
     return result if isinstance(result, base_value) else wrap_plain(result)
+
+
+def _applied(gen: FunctionGenerator, node: ast.expr, which: Operator, left: object, right: object) -> object:
+    """What a method of an aggregate on either side gives."""
+    for owner, name, other in which.owners(left, right):
+        result = calls.call(gen, node, calls.attribute_of(owner, name), [other], {})
+        if unwrap(result) is not NotImplemented:
+            return result
+    kinds = " and ".join(repr(type(unwrap(value)).__name__) for value in (left, right))
+    message = f"no operator {which.method} of operands of types {kinds}"
+    raise gen.error(errors.UnsupportedLanguageConstruct, node, message, hint="define it in the aggregate")
 
 
 def binary(gen: FunctionGenerator, node: ast.BinOp) -> Any:
