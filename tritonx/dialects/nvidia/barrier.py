@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from tritonx.dialects.effects import Completion, Effect, Effects, Kind, Proxy, Resource, arrives, effects, writes
 from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
-from tritonx.dialects.nvidia.rules import check_barrier
+from tritonx.dialects.nvidia.rules import check_barrier, check_within_block
 from tritonx.ir.define import define
 from tritonx.ir.spelling import Level, LevelError, Spellings, replace, spellings
 
@@ -71,6 +71,7 @@ class BarrierExpectOp(IRDLOperation):
     FORMAT: ClassVar[str] = "$alloc `,` int($size) attr-dict `,` $pred `:` type($alloc)"
 
     def verify_(self) -> None:
+        check_within_block(self)
         check_barrier(self.alloc.type)
 
 
@@ -112,6 +113,7 @@ class ArriveBarrierOp(IRDLOperation):
     FORMAT: ClassVar[str] = f"$alloc `,` int($count) (`,` $pred^)? {ON_BARRIER}"
 
     def verify_(self) -> None:
+        check_within_block(self)
         check_barrier(self.alloc.type)
         if self.count.value.data < 1:
             raise VerifyException(f"'count' must be positive, got {self.count.value.data}")

@@ -39,7 +39,7 @@ from tritonx.dialects.effects import (
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
 from tritonx.dialects.interfaces import ScratchMemory
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
-from tritonx.dialects.nvidia.rules import check_barrier
+from tritonx.dialects.nvidia.rules import check_barrier, check_within_block
 from tritonx.dialects.tile.atomic import combines_signed_bits
 from tritonx.dialects.tile.cache_policy import EVICTION, cached
 from tritonx.dialects.tile.descriptor import check_reduction
@@ -155,6 +155,7 @@ class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
+        check_within_block(self)
         check_barrier(self.barrier.type)
         check_mutable(self.result.type)
         check_block(self.desc.type, self.result.type)
@@ -217,6 +218,7 @@ class AsyncTMAGatherOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
+        check_within_block(self)
         check_barrier(self.barrier.type)
         check_mutable(self.result.type)
         _check_rows(self.x_offsets.type, self.result.type)

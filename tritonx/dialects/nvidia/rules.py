@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import mem_desc
@@ -18,6 +19,14 @@ def check_barrier(type_: Attribute) -> None:
         raise VerifyException(f"a barrier is a one-dimensional memory descriptor of i64, got {type_}")
     if not descriptor.mutable:
         raise VerifyException(f"a barrier must be mutable, got {type_}")
+
+
+def check_within_block(op: Operation) -> None:
+    """What 3.8 and later say of other blocks of a cluster, as attributes of ops that have no such meaning here."""
+    for name in ("multicast", "multicastCTA", "fromCTA"):
+        found = op.attributes.get(name)
+        if found is not None and not (isinstance(found, IntegerAttr) and found.value.data == 0):
+            raise VerifyException(f"'{name}' is not supported: a block copies and arrives for itself")
 
 
 def check_tensor_memory(type_: Attribute, what: str) -> MemDescType:

@@ -208,3 +208,17 @@ tt.func @f(%p: !tt.ptr<i8>, %n: i32, %l: i64) {
   %0 = ttng.tensormap_at_launch %p, [%n, %n, %n], [%l, %l, %l] : <i8>, <tensor<2x16xi8>>
   tt.return
 }
+
+// -----
+
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+
+module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%b: !ttg.memdesc<1xi64, #bar, #smem, mutable>) {
+    ttng.arrive_barrier %b, 1 {multicastCTA = 0 : i32} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    // expected-error@+1 {{'multicastCTA' is not supported: a block copies and arrives for itself}}
+    ttng.arrive_barrier %b, 1 {multicastCTA = 1 : i32} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    tt.return
+  }
+}
