@@ -266,4 +266,4 @@ def aggregate_replace(instance: C, *, _semantic: Semantics = INJECTED, **changes
     if isinstance(kind.__init__, KernelDeclaration):
         raise TypeError(f"the constructor of {kind.__name__} is a jit function: call {kind.__name__}(...)")
     given = {name: changes.get(name, getattr(instance, name)) for name in fields}
-    return kind(**given, _semantic=_semantic)
+    return cast("Callable[..., C]", kind)(**given, _semantic=_semantic)
