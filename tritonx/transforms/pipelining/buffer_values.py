@@ -80,6 +80,9 @@ OTHER_REGISTERS = 64
 """Of a thread, beside what the loop carries."""
 
 
+FAULT = "the plan does not hold"
+"""A defect of this pass, for which a user's loop runs as it stands; tests look for it."""
+
 PLAN = "tritonx.slots"
 """Of a loop: the plan by which its copies are made, line by line."""
 
@@ -197,13 +200,19 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
                 if tiles:
                     told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
                     plan = plan_of(told, tiles)
-                    assert (fault := plan.fault()) is None, f"{fault}\n{plan}"
+                    if (fault := plan.fault()) is not None:
+                        _give_back(buffers)
+                        return _unpipelined(loop, f"{FAULT}: {fault}")
                     _write(loop, plan, buffers, given)
                 if last < schedule.last:
                     explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
                 return buffers
             _give_back(buffers)
-    explain(TOPIC, loop, f"not pipelined: {schedule.fault() or 'slots for two stages do not fit shared memory'}")
+    return _unpipelined(loop, schedule.fault() or "slots for two stages do not fit shared memory")
+
+
+def _unpipelined(loop: scf.ForOp, why: str) -> Sequence[LocalAllocOp]:
+    explain(TOPIC, loop, f"not pipelined: {why}")
     drop_schedule(loop)
     return ()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 from typing import TypeVar
+from unittest.mock import patch
 
 import pytest
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
@@ -19,6 +20,8 @@ from tritonx.analysis.buffers import allocation_size
 from tritonx.dialects import scf
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module
+from tritonx.ir.verify import verify
+from tritonx.transforms.pipelining import buffer_values
 from tritonx.transforms.pipelining.buffer_values import PLAN, BufferValues
 from tritonx.transforms.pipelining.loop_schedule import Place, scheduled_loops
 from tritonx.transforms.pipelining.plan import Agent, Buffer, Counter, Plan, Point, parse_plan
@@ -48,7 +51,9 @@ def drawn(name: str, random: Random) -> tuple[str, BufferValues]:
 def plans_in(text: str, one: BufferValues) -> tuple[str, list[Plan]]:
     """What the pass leaves with plans on the loops, and these."""
     module = parse_module(text)
-    replace(one, plans=True).apply(pass_context(), module)
+    with patch.object(buffer_values, "explain") as explained:
+        replace(one, plans=True).apply(pass_context(), module)
+    assert not [call.args for call in explained.call_args_list if buffer_values.FAULT in call.args[2]]
     plans = [plan_on(loop) for loop in scheduled_loops(module) if PLAN in loop.attributes]
     return print_module(module), plans
 
@@ -70,6 +75,22 @@ def test_a_plan_that_stands_on_a_loop_is_what_the_pass_makes_at_once(name: str) 
     for module in (in_two, at_once):
         one.apply(pass_context(), module)
     assert print_module(in_two) == print_module(at_once)
+
+
+def test_a_loop_whose_plan_does_not_hold_runs_as_it_stands() -> None:
+    """A defect of the planning costs speed, and is said."""
+    random = Random(f"{SEED} fault")
+    while True:
+        text, one = drawn("product", random)
+        if plans_in(text, one)[1]:
+            break
+    module = parse_module(text)
+    with patch.object(Plan, "fault", return_value="told to"), patch.object(buffer_values, "explain") as explained:
+        one.apply(pass_context(), module)
+    verify(module)
+    assert f"{buffer_values.FAULT}: told to" in explained.call_args.args[2]
+    assert not list(scheduled_loops(module))
+    assert "ttg.async_copy" not in (after := print_module(module)) and "loop.stage" not in after
 
 
 @pytest.mark.parametrize("name", [name for name in PIPELINED if name != "window"])  # what that one loads has no slots
