@@ -79,6 +79,10 @@ class Spellings:
         return self.texts[max(found)] if found else None
 
 
+NO_VERSION = Spellings({Level.V3_6: None})
+"""Of an op that tritonx alone has."""
+
+
 def spellings(
     texts: Mapping[Level, str | None],
     *,

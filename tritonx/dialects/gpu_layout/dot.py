@@ -17,6 +17,7 @@ from tritonx.dialects.tile.dot import check_accumulator, check_dot_shapes
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
+from tritonx.ir.spelling import NO_VERSION, Spellings
 from tritonx.ir.types import encoding_of, is_tensor, tensor, type_of
 from tritonx.layouts.encodings import DotOperandEncoding, Encoding
 
@@ -43,6 +44,7 @@ class LocalDotOp(IRDLOperation):
     d = result_def()
     LAYOUTS: ClassVar[LayoutConstraint] = DotOperands()
     EFFECTS: ClassVar[Effects] = by_op(_reads)
+    SPELLINGS: ClassVar[Spellings] = NO_VERSION
     FORMAT: ClassVar[str] = (
         "$a `,` $b `,` $c (`,` `inputPrecision` `=` $inputPrecision^)? attr-dict"
         " `:` type($a) `*` type($b) `->` type($d)"

@@ -16,6 +16,7 @@ from tritonx.dialects.tile.rules import pointer_to_element
 from tritonx.dialects.tile.types import TensorDescType
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
+from tritonx.ir.spelling import NO_VERSION, Spellings
 
 
 @define
@@ -32,6 +33,7 @@ class TensormapAtLaunchOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = PURE
+    SPELLINGS: ClassVar[Spellings] = NO_VERSION
     FORMAT: ClassVar[str] = MakeTensorDescOp.FORMAT
     TYPES: ClassVar[TypeRules] = {"base": ("result", pointer_to_element)}
     segment_sizes = staticmethod(MakeTensorDescOp.segment_sizes)
