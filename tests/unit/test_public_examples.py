@@ -61,7 +61,9 @@ SAMPLES = ("plugins/*/tritonx_*/**/*.py", "plugins/*/tests/made_up_*.py", "tests
 """The backends outside of the package, whose tests run them."""
 
 OFFERED = offered()
-KERNELS = frozenset(f"tritonx.language.{name}" for name in vars(tl) if name not in OF_THE_HOST)
+KERNELS = frozenset(
+    f"tritonx.language.{home}{name}" for name in vars(tl) if name not in OF_THE_HOST for home in ("", "core.")
+)
 
 
 def examples(name: str) -> list[doctest.Example]:
