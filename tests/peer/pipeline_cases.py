@@ -203,3 +203,11 @@ CASES: list[Case] = [
     product("fp16", 3, ctas=2),
     described("fp16", 3, "device", ctas=2),
 ]
+
+
+def check(run: Run, case: Case, where: str) -> None:
+    for got, expected in run.outputs:
+        tolerance = case.tolerance
+        np.testing.assert_allclose(
+            got.astype(np.float64), expected.astype(np.float64), rtol=tolerance, atol=tolerance, err_msg=where
+        )

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.peer.pipeline_cases import CASES, Case, Run
+from tests.peer.pipeline_cases import CASES, Case, check
 from tests.unit.interpreter.asynchronous.mutants import mutants, mutated
 from tritonx.backends.nvidia.passes.insert_fences import InsertFences
 from tritonx.dialects.gpu_layout import LocalBarrierOp
@@ -62,14 +62,6 @@ def drawn(cases: list[Case], count: int) -> list[Case]:
 def trips_of(case: Case) -> list[int]:
     stages = case.constants["STAGES"]
     return sorted({0, 1, 2, stages - 1, stages, stages + 1, 3 * stages})
-
-
-def check(run: Run, case: Case, where: str) -> None:
-    for got, expected in run.outputs:
-        tolerance = case.tolerance
-        np.testing.assert_allclose(
-            got.astype(np.float64), expected.astype(np.float64), rtol=tolerance, atol=tolerance, err_msg=where
-        )
 
 
 def settings(case: Case) -> Iterator[tuple[int, Landing]]:

@@ -22,8 +22,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from tests.peer.pipeline_cases import CASES, Case
-from tests.peer.test_pipelines import check
+from tests.peer.pipeline_cases import CASES, Case, check
 from tritonx.backends.api import PassStage
 from tritonx.interpreter.asynchronous import Landing, Order, Setting, execute
 from tritonx.ir.pipeline import pass_context
