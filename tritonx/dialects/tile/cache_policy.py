@@ -1,7 +1,7 @@
 """How caches treat an access, in the text of Triton 3.9: an attribute, `cachePolicy`.
 
 The IR has two properties, `cache` and `evict`, which are also the words of the text up to 3.8. What a policy says is a
-hint; one that says more than the two (NVIDIA's, of the second-level cache) is read as what it says of the first."""
+hint. NVIDIA's `#ttng.cache_policy`, of the second-level cache, is not defined yet: an error at its place."""
 
 from __future__ import annotations
 
