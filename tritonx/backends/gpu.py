@@ -7,7 +7,7 @@ has a default that any LLVM target can take, so that a machine says what its chi
 * ``legal``: types, the widest vector and integer. The high half of a product is made of halves where no integer is wide
   enough for all of it; ``maximum`` and ``minimum``, which keep NaN, are LLVM's intrinsics, or comparisons in text that
   is made legal.
-* ``global_space``, ``shared_space``, ``constant_space``, ``generic_space``: the target's numbers. ``data_layout``
+* ``global_space``, ``shared_space``, ``generic_space``: the target's numbers. ``data_layout``
   has the widths of pointers.
 * ``kernel_attributes(threads)``, ``module_tail(threads)``: function attributes and metadata of a kernel, and the end of
   its module, for a block of so many threads; ``parameter`` and ``shared_memory`` write the lines of these.

@@ -44,7 +44,7 @@ class UnknownPass(Exception):
 
         close = get_close_matches(name, pass_names(), 3)
         meant = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
-        super().__init__(f"unknown pass '{name}'{meant}")
+        super().__init__(f"unknown pass {name!r}{meant}")
         self.pass_name = name
 
 

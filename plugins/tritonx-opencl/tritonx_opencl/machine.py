@@ -68,8 +68,8 @@ class OpenCLMachine(Machine):
     data_layout = spirv_data_layout(TRIPLE)
     legal = spirv_legal()
     kernel_convention = "spir_kernel"
-    generic_space, global_space, constant_space, shared_space = 4, 1, 2, 3
-    """LLVM's SPIR-V target: Generic, CrossWorkgroup, UniformConstant, Workgroup."""
+    generic_space, global_space, shared_space = 4, 1, 3
+    """LLVM's SPIR-V target: Generic, CrossWorkgroup, Workgroup."""
 
     def kernel_attributes(self, threads: int) -> list[str]:
         lanes = ["!intel_reqd_sub_group_size !1"] if self.warp_size > 1 else []

@@ -258,7 +258,7 @@ class RemoteLaunches(Plain):
     """Memories by other numbers, and pointers of 32 bits: only what a host has is of 64."""
 
     data_layout = "e-m:e-p:64:64-p7:32:32-p9:32:32-i64:64"
-    global_space, shared_space, constant_space = 7, 9, 11
+    global_space, shared_space = 7, 9
     has_global_scratch = True
     functions = NamedFunctions(
         lambda name, elems: f"@{name}.{elems[0]}",
@@ -276,7 +276,8 @@ POINTERS = """
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [16], warpsPerCTA = [4], order = [0]}>
 #r = #ttg.linear<{register = [[64], [128]], lane = [[2], [8], [1], [4]], warp = [[16], [32]], block = []}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 16 : i32, "ttg.num-ctas" = 1 : i32} {
-  tt.func public @f(%x: !tt.ptr<f32>, %t: !tt.ptr<!tt.ptr<f32>>, %c: !tt.ptr<f32, 4>, %g: !tt.ptr<f32, 0>) {
+  tt.func public @f(%x: !tt.ptr<f32>, %t: !tt.ptr<!tt.ptr<f32>>, %c: !tt.ptr<f32, 4>, %u: !tt.ptr<f32, 3>,
+                    %g: !tt.ptr<f32, 0>) {
     %scratch = ttg.global_scratch_alloc {nbytes = 256 : i32, alignment = 16 : i32} : !tt.ptr<i8>
     %i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #a>
     %j = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #b>
@@ -303,6 +304,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 16 : i32,
     %one = arith.constant 1.000000e+00 : f32
     tt.store %s, %one : !tt.ptr<f32>
     %k = tt.load %c : !tt.ptr<f32, 4>
+    %l3 = tt.load %u : !tt.ptr<f32, 3>
     tt.return
   }
 }
@@ -318,14 +320,14 @@ def emitted(text: str, machine: Plain) -> str:
     return made
 
 
-CONSTANT = "    %k = tt.load %c : !tt.ptr<f32, 4>\n"
+SHARED = "    %l3 = tt.load %u : !tt.ptr<f32, 3>\n"
 
 
 def test_pointers_of_a_machine_with_other_spaces() -> None:
     """In registers and in shared memory they have the machine's bits, in global memory the language's."""
-    text = emitted(POINTERS.replace(CONSTANT, ""), RemoteLaunches(16))
-    assert set(re.findall(r"addrspace\((\d+)\)", text)) == {"7", "9", "11"}
-    assert "ptr addrspace(11) %arg2, ptr %arg3, ptr addrspace(7) %global_scratch" in text
+    text = emitted(POINTERS.replace(SHARED, ""), RemoteLaunches(16))
+    assert set(re.findall(r"addrspace\((\d+)\)", text)) == {"7", "9"}
+    assert "ptr addrspace(7) %arg2, ptr addrspace(9) %arg3, ptr %arg4, ptr addrspace(7) %global_scratch" in text
     assert re.search(r"store ptr addrspace\(7\) %\w+, ptr addrspace\(9\) %\w+, align 4", text)
     assert re.search(r"= ptrtoint ptr addrspace\(7\) %\w+ to i32\n.* call i32 @shuffle_index\(i32", text)
     assert re.search(r"load i64, ptr addrspace\(7\) %\w+, align 8\n.* = inttoptr i64", text)
@@ -335,14 +337,14 @@ def test_pointers_of_a_machine_with_other_spaces() -> None:
 
 
 def test_pointers_of_the_usual_machine() -> None:
-    text = emitted(POINTERS.replace(CONSTANT, ""), Usual(16))
-    assert "ptr addrspace(4) %arg2, ptr %arg3, ptr addrspace(1) %global_scratch" in text
+    text = emitted(POINTERS.replace(SHARED, ""), Usual(16))
+    assert "ptr addrspace(1) %arg2, ptr addrspace(5) %arg3, ptr %arg4, ptr addrspace(1) %global_scratch" in text
     assert "addrspace(7)" not in text and re.search(r"store ptr addrspace\(1\) %\w+, ptr addrspace\(5\)", text)
     assert re.search(r"load ptr addrspace\(1\), ptr addrspace\(1\) %\w+, align 8", text)
 
 
 def test_an_access_to_memory_that_is_not_global_is_refused() -> None:
-    with pytest.raises(PassError, match=r"accesses are to global memory, and this one goes through !tt.ptr<f32, 4>"):
+    with pytest.raises(PassError, match=r"accesses are to global memory, and this one goes through !tt.ptr<f32, 3>"):
         emitted(POINTERS, RemoteLaunches(16))
 
 

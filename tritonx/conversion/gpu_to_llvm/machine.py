@@ -142,9 +142,8 @@ class Machine(ABC):
     generic_space: int = 0
     global_space: int = 1
     shared_space: int = 3
-    constant_space: int = 4
-    """What the target's LLVM calls the address spaces that a generic pointer, and one into global, a block's shared and
-    constant memory, is of. ``data_layout`` says how many bits such a pointer has; in global memory each has 64."""
+    """What the target's LLVM calls the address spaces that a generic pointer, and one into global and a block's shared
+    memory, is of. ``data_layout`` says how many bits such a pointer has; in global memory each has 64."""
     has_global_scratch: bool = False
     """Whether a launch provides `ttg.global_scratch_alloc`'s memory; the kernel's last parameter says where it is."""
     shifts_saturate: int = 0
@@ -169,12 +168,13 @@ class Machine(ABC):
         return frozenset()
 
     def space(self, space: int) -> int:
-        """The number of an address space of the IR; one that has no name there is the target's own."""
+        """The number of an address space of the IR; one that has no name there is the target's own. What is constant is
+        global memory that a kernel only reads: a target's constant space is another one."""
         named = {
             GENERIC: self.generic_space,
             GLOBAL: self.global_space,
             SHARED: self.shared_space,
-            CONSTANT: self.constant_space,
+            CONSTANT: self.global_space,
         }
         return named.get(space, space)
 

@@ -19,7 +19,6 @@ from xdsl.ir import Attribute
 
 from tritonx.dialects.gpu_layout import AsyncTokenType, MemDescType
 from tritonx.dialects.tile import PointerType, TensorDescType
-from tritonx.ir.types import CONSTANT as READ_ONLY
 from tritonx.ir.types import bit_width, element_type
 
 _FLOATS: dict[type[Attribute], str] = {
@@ -69,8 +68,7 @@ def llvm_type(attr: Attribute, space: Callable[[int], int] = _same) -> str:
     if (name := _FLOATS.get(type(attr))) is not None:
         return name
     if isinstance(attr, PointerType):
-        # Memory that a kernel only reads is global memory all the same: a target's constant space is another one.
-        return pointer_to(space(GLOBAL if attr.address_space == READ_ONLY else attr.address_space))
+        return pointer_to(space(attr.address_space))
     if isinstance(attr, IndexType):
         return "i64"
     if attr.name.startswith("f8"):
