@@ -8,6 +8,9 @@ from importlib.metadata import version
 
 import pytest
 
+from tritonx.compat.torch_level import torch_level
+from tritonx.level import DEFAULT
+
 HEAVY = "{'xdsl', 'llvmlite', 'numpy', 'torch', 'ml_dtypes', 'importlib.metadata', 'hip', 'rocm'}"
 
 
@@ -111,12 +114,14 @@ def test_modules_are_there_without_an_import_of_their_own(path: str) -> None:
 
 
 def test_versions() -> None:
-    """The module's is pip's; Triton's is a name of its own, and ``triton.__version__`` under compat."""
+    """The module's is pip's; Triton's is a name of its own, and ``triton.__version__`` under compat, where it is of the
+    level that PyTorch asks for."""
     code = "import tritonx; print(tritonx.__version__, tritonx.__triton_version__)"
     assert run(code).split() == [version("tritonx"), "3.6.0"]
     assert run(code, TRITONX_REPORTED_VERSION="3.5.1").split() == [version("tritonx"), "3.5.1"]
     code = "import tritonx.compat; tritonx.compat.install(); import triton; print(triton.__version__)"
-    assert run(code).strip() == "3.6.0"
+    assert run(code, TRITONX_LEVEL="3.6").strip() == "3.6.0"
+    assert run(code).startswith(f"{torch_level() or DEFAULT}.")
     assert run(code, TRITONX_REPORTED_VERSION="3.5.1").strip() == "3.5.1"
 
 

@@ -37,6 +37,7 @@ from tritonx.ir.verify import verify
 from tritonx.testing.generate import random_kernel
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 from tritonx.transforms import gpu as passes_of_the_level
+from tritonx.transforms import pipelining
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.split_dots import SplitDots
@@ -215,7 +216,9 @@ def test_each_pass(name: str, draw: int) -> None:
 
 def test_every_pass_has_a_kernel() -> None:
     """Those that backends share, and those that only one has."""
-    folders = (Path(package.__file__).parent for package in (passes_of_the_level, amd_passes, nvidia_passes))
+    folders = (
+        Path(package.__file__).parent for package in (passes_of_the_level, pipelining, amd_passes, nvidia_passes)
+    )
     names = {
         value.value
         for folder in folders
