@@ -92,7 +92,8 @@ SHAPES = (
     "tl.trans(D, 2, 0, 1)", "tl.permute(A, (1, 0))", "tl.broadcast_to(a[:, None], (64, 4))", "a[None, :]",
     "tl.expand_dims(a, 1)", "tl.join(a, b)", "tl.interleave(a, b)", "tl.cat(a, b, can_reorder=True)", "tl.ravel(A)",
     "x, y = tl.split(tl.reshape(a, (32, 2)))\n    keep(o_ptr, x + y)", "tl.flip(a)", "tl.flip(A, 0)",
-    "x, y = tl.broadcast(a[:, None], b[None, :])\n    keep(o_ptr, x)",
+    "x, y = tl.broadcast(a[:, None], b[None, :])\n    keep(o_ptr, x)", "tl.squeeze(a[None, :], 0)",
+    "tl.unsqueeze(a, 1)", "tl.to_tensor(a)", "tl.expect_zero(a, i < 0)",
 )  # fmt: skip
 SORTING = (
     "tl.sort(a)", "tl.sort(A, descending=True)", "tl.topk(a, 8)", "tl.topk(A, 4)", "tl.bitonic_merge(a)",
