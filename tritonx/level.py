@@ -1,10 +1,10 @@
 """Which release of Triton a program means, where releases differ in meaning: ``TRITONX_LEVEL``, 3.6 to 3.9.
 
 Names, keywords, options and syntax of all these releases are taken at every level. What one of them gives another
-result for than the next is a field of `Level`: there is no other place that knows of releases. The compiler and the
-interpreter ask `active()`.
+result for than the next is a field of `Level`; how releases write IR is another subject (`ir/spelling.py`). The
+compiler and the interpreter ask `active()`.
 
-A process has one level. It is ``TRITONX_LEVEL`` when this module is imported, else the newest; `tritonx.compat` chooses
+A process has one level. It is ``TRITONX_LEVEL`` when this module is imported, else `DEFAULT`; `tritonx.compat` chooses
 that of the installed PyTorch. It is part of every key of a cache.
 """
 

@@ -182,6 +182,20 @@ def test_registers_of_a_function_are_a_quarter_at_most() -> None:
     assert assemble.one_more_block(ptx, 48, CAPABILITIES[90]) == 0
 
 
+@pytest.mark.parametrize(
+    ("body", "bytes_"),
+    [
+        ("add.f32 %f1, %f1, %f1;", 40),
+        ("$gamma: @%p1 bra $gamma;", 10),
+        ("$a: mma.sync.aligned.m16n8k16; @%p1 bra $a;", 0),
+        ("$a: wgmma.mma_async.sync.aligned; @%p1 bra $a;", 0),
+    ],
+)
+def test_what_may_be_spilled_for_ten_registers(body: str, bytes_: int) -> None:
+    """Fewer in loops, and nothing in those of products; a kernel's name is no instruction."""
+    assert assemble._spills_worth(body, 10) == bytes_  # pyright: ignore[reportPrivateUsage]
+
+
 def test_asynchronous_products_want_a_second_block_and_no_third() -> None:
     ptx = ".visible .entry k()\n.reqntid 128, 1, 1\n{ wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 }\n"
     assert assemble.one_more_block(ptx.replace("wgmma", "mma"), 140, CAPABILITIES[90]) == 4

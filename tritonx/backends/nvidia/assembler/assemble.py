@@ -105,7 +105,9 @@ def assemble(
         except PTXASError:  # C7602: an instruction needs more registers at once than a thread would have
             return made
         is_worse = again.local > made.local + again.spills or len(again.warnings) > len(made.warnings)
-        return made if is_worse or again.spills > _spills_worth(ptx, made.registers - again.registers) else again
+        if again.spills and not is_worse:
+            is_worse = again.spills > _spills_worth(ptx, made.registers - again.registers)
+        return made if is_worse else again
     return made
 
 
@@ -113,15 +115,16 @@ SPILLED = 4
 """Bytes stored and loaded, for each register less, that another block is worth in code without loops. With 24 bytes for
 six registers a kernel of PyTorch's (rotary embedding, two powers, two sines, a cosine) has all warps of a
 multiprocessor in place of three quarters: with the sine's own registers 1,094 → 878 µs (Triton 965). A layer norm of
-16 rows by turns has four blocks in place of three for 8 bytes: 45 → 35 µs (Triton 37). H200."""
+16 rows in turn has four blocks in place of three for 8 bytes: 45 → 35 µs (Triton 37). H200."""
 
 
 def _spills_worth(ptx: str, fewer: int) -> int:
-    """Bytes that may be spilled for so many registers less. A loop may spill them in each round: a quarter, and none
-    where it multiplies matrices."""
+    """Bytes that may be spilled for so many registers less. A loop may spill them in each iteration: a quarter, and
+    none where it multiplies matrices."""
     if not has_loop(ptx):
         return SPILLED * fewer
-    return 0 if "mma" in ptx else SPILLED * fewer // 4
+    multiplies = "mma.sync" in ptx or "wgmma.mma_async" in ptx  # not "mma": kernels have names like `gamma`
+    return 0 if multiplies else SPILLED * fewer // 4
 
 
 SAVED = 64
