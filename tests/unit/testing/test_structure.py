@@ -46,6 +46,11 @@ def test_local_memory_is_a_fault() -> None:
     assert found(product(BLOCKED), 8) is not None
 
 
+@pytest.mark.parametrize(("traded", "good"), [(8, True), (4, False)])
+def test_memory_given_for_another_block_is_no_fault(traded: int, good: bool) -> None:
+    assert (found(tile(128, "f32"), 8, 16, traded=traded) is None) == good
+
+
 def test_who_does_not_say_how_many_registers_there_are_is_not_blamed() -> None:
     assert found(tile(128, "f32"), 72, 16, thread_registers=0) is None
 

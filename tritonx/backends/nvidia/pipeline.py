@@ -175,6 +175,7 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     compilation.metadata["max_registers"] = chip.thread_registers(target.warp_size * compilation.metadata["num_warps"])
     compilation.metadata["spills"] = made.spills
     compilation.metadata["local"] = made.local
+    compilation.metadata["traded"] = made.traded
     compilation.metadata["assembler_log"] = made.log
     if knobs.dump_ptxas_log:
         print(made.log)

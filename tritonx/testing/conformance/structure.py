@@ -6,7 +6,8 @@ memory is several hundred times slower than a register, and code gets it by acci
 vector that is cut through memory, a chain that is kept too long. ``thread_registers``: how many of 32 bits code can
 name; tiles that do not fit them may lie there, and where it is not said nobody knows which. ``registers`` and
 ``max_registers``: what a thread uses, and what there is for each thread of the block; code that uses more cannot be
-launched. ``shared_hint``: what takes the shared memory of a block that needs more than it may have."""
+launched. ``traded``: the bytes of ``local`` for which a multiprocessor holds one more block, as the backend has
+decided. ``shared_hint``: what takes the shared memory of a block that needs more than it may have."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def fault(made: Mapping[str, object], compilation: Compilation) -> str | None:
         shared = compilation.metadata.get("shared")
         return f"the block needs {shared} bytes of shared memory, and cannot be launched. {hint}"
     used, named = compilation.metadata.get("local"), compilation.metadata.get("thread_registers")
-    if not used or not named:
+    if not used or not named or used <= compilation.metadata.get("traded", 0):
         return None
     modules = [artifact for artifact in made.values() if isinstance(artifact, ModuleOp)]
     if any(True for op in modules[-1].walk() for _ in _excuses(op, compilation, named)):

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -35,13 +35,15 @@ from tritonx.runtime.settings.setting_texts import parse_program
 @dataclass(frozen=True)
 class Assembled:
     """``registers``, ``spills`` (bytes stored and loaded) and ``local`` (bytes of a thread's own memory, what it spills
-    included) of the kernel; ``log`` is all that the assembler said."""
+    included) of the kernel; ``log`` is all that the assembler said. ``traded``: the bytes of ``local`` that are given
+    for one more block (`SPILLED`)."""
 
     cubin: bytes
     registers: int
     spills: int
     local: int
     log: str
+    traded: int = 0
 
     @property
     def warnings(self) -> list[str]:
@@ -107,7 +109,7 @@ def assemble(
         is_worse = again.local > made.local + again.spills or len(again.warnings) > len(made.warnings)
         if again.spills and not is_worse:
             is_worse = again.spills > _spills_worth(ptx, made.registers - again.registers)
-        return made if is_worse else again
+        return made if is_worse else replace(again, traded=max(0, again.local - made.local))
     return made
 
 
