@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from tritonx.ir.context import dialect_loaders
-from tritonx.ir.spelling import Level, Spellings, spellings_of
+from tritonx.ir.spelling import Spellings, TextLevel, spellings_of
 from tritonx.tools.irdoc import DIALECT_PAGES
 
 VALUES = {
@@ -67,11 +67,11 @@ class Spelled:
             return "hip:gfx1200", 32
         return ("cuda:100" if self.name.startswith(OF_BLACKWELL) else "cuda:90"), 32
 
-    def text(self, level: Level) -> str | None:
+    def text(self, level: TextLevel) -> str | None:
         """The example of a level, with the encodings written out that have names in `MODULE`."""
         return self.declared.text(level) or None
 
-    def module(self, level: Level) -> str:
+    def module(self, level: TextLevel) -> str:
         """A module in which the example of a level stands."""
         text = self.text(level)
         assert text is not None

@@ -17,7 +17,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tritonx.ir.context import new_context
-from tritonx.ir.spelling import Level, LevelError
+from tritonx.ir.spelling import LevelError, TextLevel
 from tritonx.ir.text import parse_module, print_module
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -34,7 +34,7 @@ class Wheel:
     """A Triton: the installed one, or one in a folder."""
 
     folder: str
-    level: Level
+    level: TextLevel
 
     def run(self, script: str, *arguments: str) -> str:
         return run(self.folder, script, *arguments)
@@ -61,8 +61,8 @@ def wheels() -> list[Wheel]:
     found: list[Wheel] = []
     for folder in folders:
         version = ".".join(run(folder, "level_oracle.py", "version").split(".")[:2])
-        if version in map(str, Level):
-            found.append(Wheel(folder, Level.named(version)))
+        if version in map(str, TextLevel):
+            found.append(Wheel(folder, TextLevel.named(version)))
     return found
 
 
@@ -79,7 +79,7 @@ WITHOUT_GENERIC_FORM = ("rocdl.sched.barrier",)
 @pytest.mark.parametrize("generic", [False, True], ids=["custom", "generic"])
 def test_spellings_are_read(wheel: Wheel, generic: bool, tmp_path: Path) -> None:
     for one in spelled():
-        for level in Level:
+        for level in TextLevel:
             unsaid = one.text(level) is None or one.text(wheel.level) is None
             if unsaid or (generic and one.name in WITHOUT_GENERIC_FORM):
                 continue

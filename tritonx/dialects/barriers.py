@@ -14,7 +14,7 @@ from tritonx.dialects.effects import BARRIER, Effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.declaration import parse_flags
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings, replace, spellings
+from tritonx.ir.spelling import Spellings, TextLevel, replace, spellings
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser
@@ -47,8 +47,8 @@ def _ordered(op: BarrierOp) -> Operation:
     return op if kind is None else kind.create(attributes=op.attributes, location=op.location)
 
 
-def _meet(op: BarrierOp, level: Level) -> None:
-    if level < Level.V3_8:
+def _meet(op: BarrierOp, level: TextLevel) -> None:
+    if level < TextLevel.V3_8:
         replace(op, GpuBarrierOp.create())
 
 
@@ -65,7 +65,7 @@ class BarrierOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = BARRIER
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: "gpu.barrier", Level.V3_8: "ttg.barrier local|global_read"}, read=_ordered, write=_meet
+        {TextLevel.V3_6: "gpu.barrier", TextLevel.V3_8: "ttg.barrier local|global_read"}, read=_ordered, write=_meet
     )
 
     @property
@@ -91,8 +91,8 @@ def barrier_of(spaces: MemorySpace) -> BarrierOp:
     return BarrierOp.create(properties={"addrSpace": IntegerAttr(int(spaces), i32)})
 
 
-def _local(op: Operation, level: Level) -> None:
-    if level >= Level.V3_8:
+def _local(op: Operation, level: TextLevel) -> None:
+    if level >= TextLevel.V3_8:
         replace(op, barrier_of(MemorySpace.LOCAL))
 
 
@@ -104,15 +104,15 @@ class LocalBarrierOp(IRDLOperation):
 
     name = "ttg.local_barrier"
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: "ttg.local_barrier", Level.V3_8: "ttg.barrier local"}, write=_local
+        {TextLevel.V3_6: "ttg.local_barrier", TextLevel.V3_8: "ttg.barrier local"}, write=_local
     )
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = BARRIER
     FORMAT: ClassVar[str] = "attr-dict"
 
 
-def _of_all_memory(op: Operation, level: Level) -> None:
-    if level >= Level.V3_8:
+def _of_all_memory(op: Operation, level: TextLevel) -> None:
+    if level >= TextLevel.V3_8:
         replace(op, barrier_of(MemorySpace.ALL))
 
 
@@ -126,6 +126,6 @@ class GpuBarrierOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = BARRIER
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: "gpu.barrier", Level.V3_8: "ttg.barrier all"}, write=_of_all_memory
+        {TextLevel.V3_6: "gpu.barrier", TextLevel.V3_8: "ttg.barrier all"}, write=_of_all_memory
     )
     FORMAT: ClassVar[str] = "attr-dict"

@@ -3,7 +3,8 @@
 The IR has one form of everything. Triton's versions spell some of it differently: `ttg.local_barrier` of 3.6 is
 `ttg.barrier local` since 3.8, and the caching of a load, `cacheModifier = ca` up to 3.8, is an attribute
 `#tt.cache_policy<...>` in 3.9. The parser reads every spelling. The printer writes the one of the level that it is
-asked for; without a level it writes 3.6's, and the newest version's where 3.6 has none.
+asked for; without a level it writes 3.6's, and the newest version's where 3.6 has none, whatever the level of programs
+(`tritonx.level`).
 
 An op, attribute or type class that is concerned declares `SPELLINGS`:
 
@@ -29,10 +30,10 @@ from xdsl.utils.exceptions import VerifyException
 Op = TypeVar("Op", bound=Operation)
 
 
-class Level(IntEnum):
-    """A version of Triton whose text is written.
+class TextLevel(IntEnum):
+    """A version of Triton whose text is written. (`tritonx.level.Level` is what programs mean.)
 
-    >>> Level.named("3.9") > Level.V3_6, str(Level.V3_8)
+    >>> TextLevel.named("3.9") > TextLevel.V3_6, str(TextLevel.V3_8)
     (True, '3.8')
     """
 
@@ -41,7 +42,7 @@ class Level(IntEnum):
     V3_9 = 9
 
     @classmethod
-    def named(cls, text: str) -> Level:
+    def named(cls, text: str) -> TextLevel:
         """The level of a version's number; `ValueError` for one that has no level."""
         for level in cls:
             if str(level) == text:
@@ -64,34 +65,34 @@ class LevelError(VerifyException):
 class Spellings:
     """What `SPELLINGS` of a class holds; see the module's docstring."""
 
-    texts: Mapping[Level, str | None]
+    texts: Mapping[TextLevel, str | None]
     read: Callable[[Operation], Operation] | None = None
-    write: Callable[[Operation, Level], None] | None = None
+    write: Callable[[Operation, TextLevel], None] | None = None
 
     @property
     def shown(self) -> bool:
         """Whether there is an example."""
         return any(self.texts.values())
 
-    def text(self, level: Level) -> str | None:
+    def text(self, level: TextLevel) -> str | None:
         """The example of a level; None where it lacks the op."""
         found = [since for since in self.texts if since <= level]
         return self.texts[max(found)] if found else None
 
 
-NO_VERSION = Spellings({Level.V3_6: None})
+NO_VERSION = Spellings({TextLevel.V3_6: None})
 """Of an op that tritonx alone has."""
 
 
 def spellings(
-    texts: Mapping[Level, str | None],
+    texts: Mapping[TextLevel, str | None],
     *,
     read: Callable[[Op], Operation] | None = None,
-    write: Callable[[Op, Level], None] | None = None,
+    write: Callable[[Op, TextLevel], None] | None = None,
 ) -> Spellings:
     """A declaration, whose functions take ops of the class that makes it."""
     reader, writer = cast("Callable[[Operation], Operation] | None", read), cast("object", write)
-    return Spellings(texts, reader, cast("Callable[[Operation, Level], None] | None", writer))
+    return Spellings(texts, reader, cast("Callable[[Operation, TextLevel], None] | None", writer))
 
 
 def spellings_of(kind: type[Operation] | type[Attribute]) -> Spellings | None:
@@ -99,12 +100,12 @@ def spellings_of(kind: type[Operation] | type[Attribute]) -> Spellings | None:
     return getattr(kind, "SPELLINGS", None)
 
 
-def level_of(printer: object) -> Level | None:
+def level_of(printer: object) -> TextLevel | None:
     """The level that a printer writes; None where it was not asked for one."""
     return getattr(printer, "level", None)
 
 
-def since(printer: object, level: Level) -> bool:
+def since(printer: object, level: TextLevel) -> bool:
     """Whether a printer was asked for this level or a later one."""
     asked = level_of(printer)
     return asked is not None and asked >= level
@@ -126,11 +127,11 @@ class Respelling(DialectInterface):
     """What a dialect does, in a copy of a module, before it is printed at a level: for ops of other dialects."""
 
     @abstractmethod
-    def write(self, module: Operation, level: Level) -> None:
+    def write(self, module: Operation, level: TextLevel) -> None:
         """Changes the module to what the level's text can say."""
 
 
-def respell(module: Operation, level: Level) -> None:
+def respell(module: Operation, level: TextLevel) -> None:
     """Make what is below an op what the level's text can say. Raises `LevelError`, with the op that it cannot."""
     for op in list(module.walk()):
         declared = spellings_of(type(op))

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Data, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.spelling import Level, LevelError, Spellings, level_of
+from tritonx.ir.spelling import LevelError, Spellings, TextLevel, level_of
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
@@ -44,7 +44,7 @@ class PointerType(Data[tuple[Attribute, int]], TypeAttribute):
 
     name = "tt.ptr"
     SPELLINGS: ClassVar[Spellings] = Spellings(
-        {Level.V3_6: "!tt.ptr<f32, 0>", Level.V3_9: '!tt.ptr<f32, "descriptor">'},
+        {TextLevel.V3_6: "!tt.ptr<f32, 0>", TextLevel.V3_9: '!tt.ptr<f32, "descriptor">'},
     )
 
     def __init__(self, pointee: Attribute, address_space: int = 1) -> None:
@@ -94,14 +94,14 @@ def _address_space(parser: AttrParser) -> int:
     return SPACES[word]
 
 
-def _space_text(space: int, level: Level | None) -> str | None:
+def _space_text(space: int, level: TextLevel | None) -> str | None:
     """What a level writes for an address space, None for nothing; raises `LevelError` where it has no word."""
-    if space == GLOBAL or (space == CONSTANT and level is not None and level < Level.V3_9):
+    if space == GLOBAL or (space == CONSTANT and level is not None and level < TextLevel.V3_9):
         return None
     word = next((word for word, number in SPACES.items() if number == space), None)
-    if level is not None and level >= Level.V3_9 and word is None:
+    if level is not None and level >= TextLevel.V3_9 and word is None:
         raise LevelError(f"Triton {level} has no pointers to address space {space}")
-    return f'"{word}"' if word is not None and (space == CONSTANT or (level or 0) >= Level.V3_9) else str(space)
+    return f'"{word}"' if word is not None and (space == CONSTANT or (level or 0) >= TextLevel.V3_9) else str(space)
 
 
 i1 = IntegerType(1)

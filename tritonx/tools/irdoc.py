@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl.ir import Attribute, Dialect
 
-from tritonx.ir.spelling import Level, spellings_of
+from tritonx.ir.spelling import TextLevel, spellings_of
 
 DIALECT_PAGES: dict[str, str] = {
     "tt": "The Tile dialect: whole tiles and pointers, no hardware. Its text is that of Triton 3.6's `tt`.",
@@ -73,7 +73,7 @@ def spelling_lines(found: Dialect) -> list[str]:
     rows = [(kind.name, declared) for kind in kinds if (declared := spellings_of(kind)) is not None and declared.shown]
     if not rows:
         return []
-    levels = list(Level)
+    levels = list(TextLevel)
     return [
         "## Spellings",
         "",

@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import EmitStage, PassStage
 from tritonx.ir.source import excerpt
-from tritonx.ir.spelling import Level, LevelError
+from tritonx.ir.spelling import LevelError, TextLevel
 from tritonx.tools import command, opt_input, opt_listing
 from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
 
@@ -98,7 +98,7 @@ class Driver:
     passes: tuple[ModulePass, ...] = ()
     target: TargetStages | None = None
     timings: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
-    level: Level | None = None
+    level: TextLevel | None = None
 
     def prepare(self) -> None:
         """Resolve passes and target before the input is read, so that a typing error costs nothing."""
@@ -260,9 +260,9 @@ class Driver:
         self.stderr.write(f"{total * 1e3:9.3f} ms          total\n")
 
 
-def _level(text: str) -> Level:
+def _level(text: str) -> TextLevel:
     try:
-        return Level.named(text)
+        return TextLevel.named(text)
     except ValueError as error:
         raise Diagnostic("tritonx-opt", 0, 0, f"--print-level: {error}") from error
 

@@ -10,7 +10,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 
-from tritonx.ir.spelling import Level, LevelError, Spellings
+from tritonx.ir.spelling import LevelError, Spellings, TextLevel
 from tritonx.ir.text import parse_module, print_module
 from tritonx.ir.verify import verify
 
@@ -31,14 +31,14 @@ def body(text: str) -> list[str]:
 def modules_with(one: Spelled) -> list[ModuleOp]:
     """What the examples are read as, where that is the class itself: some levels say with other ops what they lack, or
     say less."""
-    read = [parse_module(one.module(level)) for level in reversed(Level) if one.text(level) is not None]
+    read = [parse_module(one.module(level)) for level in reversed(TextLevel) if one.text(level) is not None]
     of_class = [module for module in read if one.is_attribute or any(op.name == one.name for op in module.walk())]
     return [module for module in of_class if print_module(module) == print_module(of_class[0])]
 
 
-@pytest.mark.parametrize("level", Level, ids=str)
+@pytest.mark.parametrize("level", TextLevel, ids=str)
 @pytest.mark.parametrize("one", FOUND, ids=lambda one: one.name)
-def test_a_spelling_is_read_and_printed(one: Spelled, level: Level) -> None:
+def test_a_spelling_is_read_and_printed(one: Spelled, level: TextLevel) -> None:
     """Whatever level it comes from, where these words say as much."""
     modules = modules_with(one)
     assert modules
@@ -65,25 +65,25 @@ def test_a_spelling_is_read_and_printed(one: Spelled, level: Level) -> None:
 
 
 def test_levels() -> None:
-    assert [str(level) for level in Level] == ["3.6", "3.8", "3.9"]
+    assert [str(level) for level in TextLevel] == ["3.6", "3.8", "3.9"]
     with pytest.raises(ValueError, match=r"'3\.7' is no level of text: there are 3\.6, 3\.8, 3\.9"):
-        Level.named("3.7")
+        TextLevel.named("3.7")
 
 
 def test_an_example_holds_until_the_next() -> None:
-    declared = Spellings({Level.V3_8: "new", Level.V3_9: None})
-    assert [declared.text(level) for level in Level] == [None, "new", None]
-    assert declared.shown and not Spellings({Level.V3_6: None}).shown
+    declared = Spellings({TextLevel.V3_8: "new", TextLevel.V3_9: None})
+    assert [declared.text(level) for level in TextLevel] == [None, "new", None]
+    assert declared.shown and not Spellings({TextLevel.V3_6: None}).shown
 
 
 @pytest.mark.parametrize(
     ("level", "text", "message"),
     [
-        (Level.V3_9, "!tt.ptr<f32, 3>", "Triton 3.9 has no pointers to address space 3"),
-        (Level.V3_8, "!tt.ptr<tensor<4xf32>>", None),
+        (TextLevel.V3_9, "!tt.ptr<f32, 3>", "Triton 3.9 has no pointers to address space 3"),
+        (TextLevel.V3_8, "!tt.ptr<tensor<4xf32>>", None),
     ],
 )
-def test_types_that_a_level_cannot_say(level: Level, text: str, message: str | None) -> None:
+def test_types_that_a_level_cannot_say(level: TextLevel, text: str, message: str | None) -> None:
     module = parse_module(f"module {{\n  tt.func @f(%x: {text}) {{\n    tt.return\n  }}\n}}")
     if message is None:
         assert text in print_module(module, level=level)
@@ -107,12 +107,12 @@ SPECIALIZED = """module attributes {"ttg.num-warps" = 4 : i32} {
 """
 
 
-@pytest.mark.parametrize("level", Level, ids=str)
-def test_captures_go_to_the_partitions(level: Level) -> None:
+@pytest.mark.parametrize("level", TextLevel, ids=str)
+def test_captures_go_to_the_partitions(level: TextLevel) -> None:
     module = parse_module(SPECIALIZED)
     plain, generic = print_module(module), print_module(module, level=level, generic=True)
     captured = [line.strip() for line in generic.splitlines() if "specialize" in line]
-    down = level >= Level.V3_8
+    down = level >= TextLevel.V3_8
     assert captured[0].startswith(f'"ttg.warp_specialize"({"" if down else "%i"})')
     assert captured[1].startswith(f'"ttg.warp_specialize.partitions"({"%i" if down else ""})')
     assert print_module(module, level=level) == plain == print_module(parse_module(generic))
@@ -120,7 +120,7 @@ def test_captures_go_to_the_partitions(level: Level) -> None:
 
 def test_blocks_of_images_are_refused() -> None:
     copy = next(one for one in FOUND if one.name == "ttng.async_tma_copy_global_to_local")
-    generic = print_module(parse_module(copy.module(Level.V3_9)), level=Level.V3_9, generic=True)
+    generic = print_module(parse_module(copy.module(TextLevel.V3_9)), level=TextLevel.V3_9, generic=True)
     segments = "operandSegmentSizes = array<i32: 1, 2, 0, 1, 1, 1>"
     assert segments in generic
     with pytest.raises(ParseError, match="copies of im2col blocks are not supported"):

@@ -27,7 +27,7 @@ from tritonx.dialects.tile.rules import tensor_type
 from tritonx.dialects.tile.types import PointerType
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.spelling import Spellings, TextLevel
 from tritonx.ir.types import CONSTANT, GLOBAL, bit_width, element_type, is_float, shape_of
 
 CACHE = "oilist(`cacheModifier` `=` $cache)"
@@ -45,7 +45,7 @@ def _example(text: str) -> Spellings:
     """Of an access, as before 3.9, which has the pointer's type and another word for the cache."""
     before, _, type_ = text.rpartition(" : ")
     since = f"{before.replace(WORD, POLICY)} : !tt.ptr<f32> -> {type_}"
-    return Spellings({Level.V3_6: text, Level.V3_9: since}, CACHED.read, CACHED.write)
+    return Spellings({TextLevel.V3_6: text, TextLevel.V3_9: since}, CACHED.read, CACHED.write)
 
 
 COPY = (
@@ -139,7 +139,7 @@ class BufferLoadToLocalOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     EFFECTS: ClassVar[Effects] = effects(copied(reads("ptr")), copied(writes_memory("dest")))
     SPELLINGS: ClassVar[Spellings] = Spellings(
-        {Level.V3_6: COPY.format("<f32>"), Level.V3_9: COPY.format("!tt.ptr<f32>")}, CACHED.read, CACHED.write
+        {TextLevel.V3_6: COPY.format("<f32>"), TextLevel.V3_9: COPY.format("!tt.ptr<f32>")}, CACHED.read, CACHED.write
     )
     FORMAT: ClassVar[str] = (
         f"$ptr `[` $offsets `]` (`mask` `=` $mask^)? (`other` `=` $other^)? {STRIDE} {CACHE} `into` $dest attr-dict"

@@ -35,7 +35,7 @@ from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.declaration import keyword, parse_flags
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings, since, spellings
+from tritonx.ir.spelling import Spellings, TextLevel, since, spellings
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser, Parser
@@ -79,9 +79,9 @@ class CondBarrierOp(IRDLOperation):
     FORMAT: ClassVar[str] = "$pred attr-dict"
 
 
-def _forget(op: InstructionSchedHintOp, level: Level) -> None:
+def _forget(op: InstructionSchedHintOp, level: TextLevel) -> None:
     """Versions since 3.8 have no such hint."""
-    if level >= Level.V3_8:
+    if level >= TextLevel.V3_8:
         op.detach()
         op.erase()
 
@@ -94,7 +94,7 @@ class InstructionSchedHintOp(IRDLOperation):
     variant = prop_def(SchedHintVariantAttr)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = HINT
-    SPELLINGS: ClassVar[Spellings] = spellings({Level.V3_6: ""}, write=_forget)
+    SPELLINGS: ClassVar[Spellings] = spellings({TextLevel.V3_6: ""}, write=_forget)
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -233,7 +233,8 @@ class SchedBarrierOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = HINT
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: "rocdl.sched.barrier 6", Level.V3_9: "rocdl.sched.barrier valu|salu"}, write=lambda op, level: None
+        {TextLevel.V3_6: "rocdl.sched.barrier 6", TextLevel.V3_9: "rocdl.sched.barrier valu|salu"},
+        write=lambda op, level: None,
     )
 
     def verify_(self) -> None:
@@ -250,5 +251,5 @@ class SchedBarrierOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         mask = self.mask.value.data
-        printer.print_string(f" {Instructions(mask).words if since(printer, Level.V3_9) else mask}")
+        printer.print_string(f" {Instructions(mask).words if since(printer, TextLevel.V3_9) else mask}")
         printer.print_op_attributes(self.attributes)

@@ -24,7 +24,7 @@ from tritonx.dialects.tile.enums import ScaleDotElemType
 from tritonx.dialects.tile.rules import check_axis, tensor_type
 from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.spelling import Spellings, TextLevel
 from tritonx.ir.types import element_type, shape_of
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class UpcastMXFPOp(IRDLOperation):
     result = result_def()
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     EFFECTS: ClassVar[Effects] = PURE
-    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_6: "", Level.V3_8: None})
+    SPELLINGS: ClassVar[Spellings] = Spellings({TextLevel.V3_6: "", TextLevel.V3_8: None})
     FORMAT: ClassVar[str] = (
         "$src `,` $scale `fp_type` `=` $fp_type attr-dict `:` type($src) `,` type($scale) `->` type($result)"
     )

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tritonx.dialects.gpu_layout.cta_layout import bases_of, counts_of
 from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.ir.alias import Aliased
-from tritonx.ir.spelling import Level, Spellings, since
+from tritonx.ir.spelling import Spellings, TextLevel, since
 from tritonx.ir.types import encoding_of
 from tritonx.layouts import encodings as E
 from tritonx.layouts.errors import LayoutError
@@ -263,9 +263,9 @@ class AmdWmmaEncodingAttr(EncodingAttr, Aliased):
     )
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
-            Level.V3_6: "#ttg.amd_wmma<{version = 2, isTranspose = false,"
+            TextLevel.V3_6: "#ttg.amd_wmma<{version = 2, isTranspose = false,"
             " warpsPerCTA = [2, 2], tilesPerWarp = [1, 2]}>",
-            Level.V3_8: "#ttg.amd_wmma<{version = 2, isTranspose = false,"
+            TextLevel.V3_8: "#ttg.amd_wmma<{version = 2, isTranspose = false,"
             " ctaLayout = {register = [[0, 1]], warp = [[0, 2], [1, 0]]}}>",
         }
     )
@@ -285,7 +285,7 @@ class AmdWmmaEncodingAttr(EncodingAttr, Aliased):
         return super().from_text(parser, start, given)
 
     def print_fields(self, printer: Printer) -> None:
-        if not since(printer, Level.V3_8):
+        if not since(printer, TextLevel.V3_8):
             super().print_fields(printer)
             return
         data = cast(E.AmdWmmaEncoding, self.data)

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from tritonx.dialects.gpu_layout.encodings import attribute_of, distributed_encoding
 from tritonx.dialects.gpu_layout.memory import ConvertLayoutOp
 from tritonx.dialects.tile.shape import BroadcastOp, ReshapeOp
-from tritonx.ir.spelling import Level, Respelling
+from tritonx.ir.spelling import Respelling, TextLevel
 from tritonx.ir.types import encoding_of, is_tensor, shape_of, type_of, with_encoding
 from tritonx.layouts import infer
 
@@ -19,8 +19,8 @@ from tritonx.layouts import infer
 class OlderLayouts(Respelling):
     """What tiles of `ttg` need before they are printed for a version."""
 
-    def write(self, module: Operation, level: Level) -> None:
-        if level >= Level.V3_9:
+    def write(self, module: Operation, level: TextLevel) -> None:
+        if level >= TextLevel.V3_9:
             return
         for op in list(module.walk()):
             if op.operands and op.results and encoding_of(type_of(op.operands[0])) is not None:

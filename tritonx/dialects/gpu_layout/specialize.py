@@ -27,7 +27,7 @@ from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, Layou
 from tritonx.dialects.tile.rules import check_power_of_two
 from tritonx.ir.declaration import same
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings, spellings
+from tritonx.ir.spelling import Spellings, TextLevel, spellings
 from tritonx.ir.types import is_integer
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def _captures_up(op: WarpSpecializeOp) -> Operation:
     return op
 
 
-def _captures_down(op: WarpSpecializeOp, level: Level) -> None:
-    if level >= Level.V3_8:
+def _captures_down(op: WarpSpecializeOp, level: TextLevel) -> None:
+    if level >= TextLevel.V3_8:
         op.holder.operands, op.operands = tuple(op.explicitCaptures), ()
 
 
@@ -67,7 +67,7 @@ class WarpSpecializeOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     EFFECTS: ClassVar[Effects] = REGIONS
     CONTROL_FLOW: ClassVar[ControlFlow] = Specialized()
-    SPELLINGS: ClassVar[Spellings] = spellings({Level.V3_6: ""}, read=_captures_up, write=_captures_down)
+    SPELLINGS: ClassVar[Spellings] = spellings({TextLevel.V3_6: ""}, read=_captures_up, write=_captures_down)
 
     @property
     def holder(self) -> Operation:

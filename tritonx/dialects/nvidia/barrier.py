@@ -21,7 +21,7 @@ from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier, check_within_block
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, LevelError, Spellings, replace, spellings
+from tritonx.ir.spelling import LevelError, Spellings, TextLevel, replace, spellings
 
 ON_BARRIER = "attr-dict `:` type($alloc)"
 
@@ -156,24 +156,24 @@ class FenceMbarrierInitOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FENCE, Resource.MBARRIER))
     FORMAT: ClassVar[str] = "attr-dict"
-    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_8: "ttng.fence_mbarrier_init_release_cluster"})
+    SPELLINGS: ClassVar[Spellings] = Spellings({TextLevel.V3_8: "ttng.fence_mbarrier_init_release_cluster"})
 
 
 PARTS = "ttng.cluster_arrive {relaxed = false}\nttng.cluster_wait"
 """The barrier of a cluster in two parts, as 3.9 no longer has them."""
 
 
-def _barrier_in_parts(op: ClusterBarrierOp, level: Level) -> None:
-    if level < Level.V3_8 and op.parent is not None:
+def _barrier_in_parts(op: ClusterBarrierOp, level: TextLevel) -> None:
+    if level < TextLevel.V3_8 and op.parent is not None:
         arrive = ClusterArriveOp.create(properties={"relaxed": op.relaxed}, location=op.location)
         op.parent.insert_op_before(arrive, op)
         replace(op, ClusterWaitOp.create())
 
 
-def _parts_as_barrier(op: ClusterArriveOp, level: Level) -> None:
+def _parts_as_barrier(op: ClusterArriveOp, level: TextLevel) -> None:
     """3.9 has the barrier as a whole only."""
     wait = op.next_op
-    if level < Level.V3_9:
+    if level < TextLevel.V3_9:
         return
     if not isinstance(wait, ClusterWaitOp):
         raise LevelError(f"Triton {level} has no {op.name} without a wait behind it", op)
@@ -182,8 +182,8 @@ def _parts_as_barrier(op: ClusterArriveOp, level: Level) -> None:
     wait.erase()
 
 
-def _part(op: ClusterWaitOp, level: Level) -> None:
-    if level >= Level.V3_9 and op.parent is not None:
+def _part(op: ClusterWaitOp, level: TextLevel) -> None:
+    if level >= TextLevel.V3_9 and op.parent is not None:
         raise LevelError(f"Triton {level} has no {op.name} by itself", op)
 
 
@@ -197,7 +197,7 @@ class ClusterBarrierOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ARRIVE, Resource.CLUSTER), Effect(Kind.WAIT, Resource.CLUSTER))
     FORMAT: ClassVar[str] = "attr-dict"
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: PARTS, Level.V3_8: "ttng.cluster_barrier"},
+        {TextLevel.V3_6: PARTS, TextLevel.V3_8: "ttng.cluster_barrier"},
         write=_barrier_in_parts,
     )
 
@@ -208,7 +208,7 @@ class ClusterArriveOp(IRDLOperation):
 
     name = "ttng.cluster_arrive"
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: PARTS, Level.V3_9: "ttng.cluster_barrier"},
+        {TextLevel.V3_6: PARTS, TextLevel.V3_9: "ttng.cluster_barrier"},
         write=_parts_as_barrier,
     )
     relaxed = prop_def(BoolAttr)
@@ -222,7 +222,7 @@ class ClusterWaitOp(IRDLOperation):
     """Waits at the cluster's barrier."""
 
     name = "ttng.cluster_wait"
-    SPELLINGS: ClassVar[Spellings] = spellings({Level.V3_6: "ttng.cluster_wait", Level.V3_9: None}, write=_part)
+    SPELLINGS: ClassVar[Spellings] = spellings({TextLevel.V3_6: "ttng.cluster_wait", TextLevel.V3_9: None}, write=_part)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.WAIT, Resource.CLUSTER))
     FORMAT: ClassVar[str] = "attr-dict"

@@ -49,7 +49,7 @@ from tritonx.dialects.tile.rules import check_global
 from tritonx.dialects.tile.types import PointerType, TensorDescType
 from tritonx.ir.declaration import SEGMENTS, enum_prop, sizes_of_segments
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings, spellings
+from tritonx.ir.spelling import Spellings, TextLevel, spellings
 from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
 
 WRITTEN_PIECE = 16
@@ -118,11 +118,11 @@ def _with_segments(example: str) -> Spellings:
             raise VerifyException("copies of im2col blocks are not supported")
         return read(op)
 
-    def with_(op: AsyncTMACopyGlobalToLocalOp, level: Level) -> None:
-        if level >= Level.V3_9:  # which refuses modifiers of what the copy engine reads
+    def with_(op: AsyncTMACopyGlobalToLocalOp, level: TextLevel) -> None:
+        if level >= TextLevel.V3_9:  # which refuses modifiers of what the copy engine reads
             op.properties.pop("cache", None)
         write(op, level)
-        if level >= Level.V3_8:
+        if level >= TextLevel.V3_8:
             op.properties[SEGMENTS] = sizes_of_segments((1, len(op.coord), 0, 1, 1, 1))
 
     return spellings(declared.texts, read=without, write=with_)
@@ -241,8 +241,8 @@ class AsyncTMAScatterOp(IRDLOperation):
         _check_rows(self.x_offsets.type, self.src.type)
 
 
-def _wait_of_reads(op: TMAStoreWaitOp, level: Level) -> None:
-    if level < Level.V3_9:
+def _wait_of_reads(op: TMAStoreWaitOp, level: TextLevel) -> None:
+    if level < TextLevel.V3_9:
         op.properties.pop("read_only", None)
 
 
@@ -259,8 +259,8 @@ class TMAStoreWaitOp(IRDLOperation):
     read_only = opt_prop_def(UnitAttr)
     SPELLINGS: ClassVar[Spellings] = spellings(
         {
-            Level.V3_6: "ttng.async_tma_store_wait {pendings = 0 : i32}",
-            Level.V3_9: "ttng.async_tma_store_wait {pendings = 0 : i32, read_only}",
+            TextLevel.V3_6: "ttng.async_tma_store_wait {pendings = 0 : i32}",
+            TextLevel.V3_9: "ttng.async_tma_store_wait {pendings = 0 : i32, read_only}",
         },
         write=_wait_of_reads,
     )

@@ -51,7 +51,7 @@ from tritonx.dialects.nvidia.rules import check_barrier, check_matrix_shapes, ch
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.spelling import Spellings, TextLevel
 
 FALSE = BoolAttr.from_bool(False)
 
@@ -228,7 +228,7 @@ class TMEMWaitOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FENCE, Resource.MEMDESC))
     FORMAT: ClassVar[str] = "$kind attr-dict"
-    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_9: "ttng.tmem_wait load"})
+    SPELLINGS: ClassVar[Spellings] = Spellings({TextLevel.V3_9: "ttng.tmem_wait load"})
 
 
 @define

@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.alias import Aliased
-from tritonx.ir.spelling import Level, LevelError, Spellings, level_of
+from tritonx.ir.spelling import LevelError, Spellings, TextLevel, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,9 +132,9 @@ def _print(printer: Printer, data: TensorMemoryEncoding | TensorMemoryScalesEnco
         value = getattr(data, field.name)
         if value == field.default:
             continue
-        if field.name in ("fp4_padded", "order") and level is not None and level < Level.V3_9:
+        if field.name in ("fp4_padded", "order") and level is not None and level < TextLevel.V3_9:
             raise LevelError(f"Triton {level} has no '{_WORDS[field.name]}' of tensor memory")
-        if field.name.startswith("cta_split") and level is not None and level >= Level.V3_8:
+        if field.name.startswith("cta_split") and level is not None and level >= TextLevel.V3_8:
             text = f"{CGA} = {[list(basis) for basis in _bases(data.cta_split_m, data.cta_split_n)]}"
         else:
             text = f"{_WORDS[field.name]} = {f'<{value}>' if field.name == 'order' else str(value).lower()}"
@@ -151,8 +151,9 @@ class TensorMemoryEncodingAttr(Data[TensorMemoryEncoding], Aliased):
     name = "ttng.tensor_memory_encoding"
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
-            Level.V3_6: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CTASplitN = 2>",
-            Level.V3_8: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CGALayout = [[0, 1]]>",
+            TextLevel.V3_6: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CTASplitN = 2>",
+            TextLevel.V3_8: "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1,"
+            " CGALayout = [[0, 1]]>",
         }
     )
     ALIAS: ClassVar[str] = "tmem"

@@ -26,7 +26,7 @@ from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.enums import ProgramIDDim
 from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.spelling import Spellings, TextLevel
 from tritonx.ir.types import i64
 
 RESPONSE = IntegerType(128)
@@ -53,7 +53,7 @@ class CLCTryCancelOp(IRDLOperation):
     FORMAT: ClassVar[str] = "$result `,` $mbarrier attr-dict `:` type($result) `,` type($mbarrier)"
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
-            Level.V3_8: "ttng.clc_try_cancel %response, %mbarrier : !ttg.memdesc<2xi64, #shared, #smem, mutable>,"
+            TextLevel.V3_8: "ttng.clc_try_cancel %response, %mbarrier : !ttg.memdesc<2xi64, #shared, #smem, mutable>,"
             " !ttg.memdesc<1xi64, #shared, #smem, mutable>"
         }
     )
@@ -73,7 +73,9 @@ class CLCTryCancelSyncOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     EFFECTS: ClassVar[Effects] = effects()
     FORMAT: ClassVar[str] = "attr-dict `:` type($response)"
-    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_9: "%r = ttng.clc_try_cancel_sync : tensor<2xi64, #blocked>"})
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {TextLevel.V3_9: "%r = ttng.clc_try_cancel_sync : tensor<2xi64, #blocked>"}
+    )
 
 
 @define
@@ -87,7 +89,7 @@ class CLCLoadResultOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = effects(reads_memory("src"))
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($clcResult)"
     SPELLINGS: ClassVar[Spellings] = Spellings(
-        {Level.V3_8: "%r = ttng.clc_load_result %response : !ttg.memdesc<2xi64, #shared, #smem, mutable> -> i128"}
+        {TextLevel.V3_8: "%r = ttng.clc_load_result %response : !ttg.memdesc<2xi64, #shared, #smem, mutable> -> i128"}
     )
 
     def verify_(self) -> None:
@@ -104,7 +106,7 @@ class CLCIsCanceledOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$clcResult attr-dict `:` type($clcResult) `->` type($is_canceled)"
-    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_8: "%r = ttng.clc_is_canceled %answer : i128 -> i1"})
+    SPELLINGS: ClassVar[Spellings] = Spellings({TextLevel.V3_8: "%r = ttng.clc_is_canceled %answer : i128 -> i1"})
 
 
 @define
@@ -118,4 +120,6 @@ class CLCGetProgramIdOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$clcResult `,` $dim attr-dict `:` type($clcResult) `->` type($result)"
-    SPELLINGS: ClassVar[Spellings] = Spellings({Level.V3_8: "%r = ttng.clc_get_program_id %answer, x : i128 -> i32"})
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {TextLevel.V3_8: "%r = ttng.clc_get_program_id %answer, x : i128 -> i32"}
+    )

@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy
 from tritonx.ir.declaration import keyword
-from tritonx.ir.spelling import Level, Spellings, spellings
+from tritonx.ir.spelling import Spellings, TextLevel, spellings
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
@@ -91,9 +91,9 @@ def _read(op: Operation) -> Operation:
     return op
 
 
-def _write(op: Operation, level: Level) -> None:
+def _write(op: Operation, level: TextLevel) -> None:
     """A policy in the place of `cache` and `evict`, since 3.9."""
-    if level < Level.V3_9:
+    if level < TextLevel.V3_9:
         return
     found = {name: op.properties.pop(name, default) for name, default in _DEFAULT.items()}
     if found != _DEFAULT:
@@ -119,5 +119,5 @@ def cached(example: str) -> Spellings:
     assert EVICTION[0] in example, "the example of an access that caches has a policy"
     words, attribute = (WORDS, ATTRIBUTE) if WORDS in example else EVICTION
     later = re.sub(r"(tensordesc)<tensor<([^<>]*)>>", r"\1<\2>", example)
-    texts = {Level.V3_6: example, Level.V3_8: later, Level.V3_9: later.replace(words, attribute)}
+    texts = {TextLevel.V3_6: example, TextLevel.V3_8: later, TextLevel.V3_9: later.replace(words, attribute)}
     return spellings(texts, read=_read, write=_write)

@@ -29,7 +29,7 @@ from tritonx.dialects.tile.enums import PropagateNan, RoundingMode
 from tritonx.dialects.tile.rules import check_elementwise, check_power_of_two
 from tritonx.ir.declaration import TypeRules, enum_prop, opt_enum_prop, same
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings, replace, spellings
+from tritonx.ir.spelling import Spellings, TextLevel, replace, spellings
 from tritonx.ir.types import (
     PointerType,
     bit_width,
@@ -49,8 +49,8 @@ def _check_cast(op: IRDLOperation, source: Attribute, result: Attribute) -> None
     check_elementwise((source, result), f"operand and result of {op.name}")
 
 
-def _divide(op: IRDLOperation, level: Level) -> None:
-    if level < Level.V3_9:
+def _divide(op: IRDLOperation, level: TextLevel) -> None:
+    if level < TextLevel.V3_9:
         replace(op, DivfOp.create(operands=op.operands, result_types=[op.results[0].type]))
 
 
@@ -228,7 +228,7 @@ class ApproxDivFOp(IRDLOperation):
     FORMAT: ClassVar[str] = "$x `,` $y attr-dict `:` type($x)"
     TYPES: ClassVar[TypeRules] = {"y": ("x", same), "result": ("x", same)}
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: "%r = arith.divf %f, %f : f32", Level.V3_9: "%r = tt.approx_divf %f, %f : f32"},
+        {TextLevel.V3_6: "%r = arith.divf %f, %f : f32", TextLevel.V3_9: "%r = tt.approx_divf %f, %f : f32"},
         write=_divide,
     )
 

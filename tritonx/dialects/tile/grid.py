@@ -12,7 +12,7 @@ from tritonx.dialects.effects import ANYTHING, Effects, effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.elementwise import ElementwiseInlineAsmOp
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings, spellings
+from tritonx.ir.spelling import Spellings, TextLevel, spellings
 
 WAIT, LAUNCH = "griddepcontrol.wait", "griddepcontrol.launch_dependents"
 """PTX ISA, "griddepcontrol": the assembly by which versions before 3.9 say it."""
@@ -24,8 +24,8 @@ def _assembly(instruction: str) -> str:
     return f'%0 = tt.elementwise_inline_asm "{instruction}; // dummy $0" {attributes} -> i32'
 
 
-def _write(op: Operation, level: Level, instruction: str) -> None:
-    if level >= Level.V3_9 or op.parent is None:
+def _write(op: Operation, level: TextLevel, instruction: str) -> None:
+    if level >= TextLevel.V3_9 or op.parent is None:
         return
     properties = {
         "asm_string": StringAttr(f"{instruction}; // dummy $0"),
@@ -50,7 +50,7 @@ class GridDependencyWaitOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = effects(ANYTHING)
     FORMAT: ClassVar[str] = "attr-dict"
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: _assembly(WAIT), Level.V3_9: "tt.grid_dependency_wait"},
+        {TextLevel.V3_6: _assembly(WAIT), TextLevel.V3_9: "tt.grid_dependency_wait"},
         write=lambda op, level: _write(op, level, WAIT),
     )
 
@@ -64,6 +64,6 @@ class GridDependencyLaunchDependentsOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = effects(ANYTHING)
     FORMAT: ClassVar[str] = "attr-dict"
     SPELLINGS: ClassVar[Spellings] = spellings(
-        {Level.V3_6: _assembly(LAUNCH), Level.V3_9: "tt.grid_dependency_launch_dependents"},
+        {TextLevel.V3_6: _assembly(LAUNCH), TextLevel.V3_9: "tt.grid_dependency_launch_dependents"},
         write=lambda op, level: _write(op, level, LAUNCH),
     )

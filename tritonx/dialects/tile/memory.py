@@ -24,10 +24,10 @@ from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, PaddingOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of, pointer_to_element
 from tritonx.ir.declaration import TypeRules, enum_prop, opt_enum_prop, same
 from tritonx.ir.define import define
-from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.spelling import Spellings, TextLevel
 from tritonx.ir.types import PointerType, is_tensor, shape_of
 
-UNTIL_3_6 = Spellings({Level.V3_6: "", Level.V3_8: None})
+UNTIL_3_6 = Spellings({TextLevel.V3_6: "", TextLevel.V3_8: None})
 """Later versions have no pointers to blocks."""
 
 MODIFIERS = "oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)"

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Data, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.spelling import Level, Spellings, since
+from tritonx.ir.spelling import Spellings, TextLevel, since
 from tritonx.ir.types import PointerType, encoding_of, shape_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class TensorDescType(Data[tuple[TensorType[Attribute]]], TypeAttribute):
 
     name = "tt.tensordesc"
     SPELLINGS: ClassVar[Spellings] = Spellings(
-        {Level.V3_6: "!tt.tensordesc<tensor<128x64xf16>>", Level.V3_8: "!tt.tensordesc<128x64xf16>"}
+        {TextLevel.V3_6: "!tt.tensordesc<tensor<128x64xf16>>", TextLevel.V3_8: "!tt.tensordesc<128x64xf16>"}
     )
 
     def __init__(self, block_type: TensorType[Attribute]) -> None:
@@ -72,7 +72,7 @@ class TensorDescType(Data[tuple[TensorType[Attribute]]], TypeAttribute):
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            if since(printer, Level.V3_8):
+            if since(printer, TextLevel.V3_8):
                 self._print_bare(printer)
             else:
                 printer.print_attribute(self.block_type)

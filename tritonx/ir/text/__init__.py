@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # importing the parser takes longer than printing a module, a
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
-    from tritonx.ir.spelling import Level
+    from tritonx.ir.spelling import TextLevel
 
 
 def parse_module(text: str, name: str = "<input>", *, context: Context | None = None) -> ModuleOp:
@@ -35,7 +35,9 @@ def parse_module(text: str, name: str = "<input>", *, context: Context | None = 
     return Parser(context, text, name).parse_module()
 
 
-def print_module(op: Operation, *, debuginfo: bool = False, generic: bool = False, level: Level | None = None) -> str:
+def print_module(
+    op: Operation, *, debuginfo: bool = False, generic: bool = False, level: TextLevel | None = None
+) -> str:
     r"""A module (or any op) as text; with locations if `debuginfo`, every op in MLIR's generic form if `generic`.
 
     `level`: the version of Triton that is to read it; raises `LevelError` where its text cannot say something. Without

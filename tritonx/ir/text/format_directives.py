@@ -14,7 +14,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.properties import integer_property, integers_property
-from tritonx.ir.spelling import Level, since
+from tritonx.ir.spelling import TextLevel, since
 from tritonx.ir.text.format_pieces import (
     FormatError,
     Piece,
@@ -169,7 +169,7 @@ class Directives:
 
         def print_(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
-            if since(printer, Level.V3_9):
+            if since(printer, TextLevel.V3_9):
                 printer.print_list(types(op), printer.print_attribute)
                 printer.print_string(" -> ")
             printer.print_list(value_types(op), printer.print_attribute)
@@ -181,7 +181,7 @@ class Directives:
         elided, name = self.directive_elided(argument, "!tt.ptr"), argument[1:]
 
         def print_(printer: Printer, op: IRDLOperation) -> None:
-            if since(printer, Level.V3_9):
+            if since(printer, TextLevel.V3_9):
                 printer.print_string(" ")
                 printer.print_attribute(type_of(getattr(op, name)))
             else:

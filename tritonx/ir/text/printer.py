@@ -18,7 +18,7 @@ from xdsl.printer import Printer as XDSLPrinter
 from xdsl.traits import IsolatedFromAbove
 
 from tritonx.ir.context import dialect_interface
-from tritonx.ir.spelling import Level, LevelError, Respelling, respell
+from tritonx.ir.spelling import LevelError, Respelling, TextLevel, respell
 from tritonx.ir.text.aliases import LOCATION_KINDS, collect_aliases
 from tritonx.ir.text.floats import float_text
 
@@ -37,7 +37,7 @@ _REPEATED = (TypeAttribute, *LOCATION_KINDS)
 class Printer(XDSLPrinter):
     """See the module's docstring; `print_module` is the entry."""
 
-    level: Level | None = None
+    level: TextLevel | None = None
     """Of which version of Triton the text is; see `tritonx.ir.spelling`."""
     _aliases: dict[Attribute, str] = field(default_factory=dict[Attribute, str], init=False)
     _known: dict[int, tuple[Attribute, str]] = field(default_factory=dict[int, tuple[Attribute, str]], init=False)
@@ -199,7 +199,7 @@ class Printer(XDSLPrinter):
             self.print_list(cast(Iterable[BlockArgument], arguments), self.print_block_argument)
 
 
-def _respelled(op: Operation, level: Level) -> Operation:
+def _respelled(op: Operation, level: TextLevel) -> Operation:
     """A copy in which everything is what the level's text can say. A `LevelError` is at the op that was given."""
     copy = op.clone()
     originals = dict(zip(copy.walk(), op.walk(), strict=True))
@@ -212,7 +212,9 @@ def _respelled(op: Operation, level: Level) -> Operation:
     return copy
 
 
-def print_op_text(op: Operation, *, debuginfo: bool = False, generic: bool = False, level: Level | None = None) -> str:
+def print_op_text(
+    op: Operation, *, debuginfo: bool = False, generic: bool = False, level: TextLevel | None = None
+) -> str:
     """An op as text, with the aliases it needs in front. Raises `LevelError` for what the level cannot say."""
     if level is not None:
         op = _respelled(op, level)

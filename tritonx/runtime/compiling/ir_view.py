@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.ir.spelling import Level
+from tritonx.ir.spelling import TextLevel
 from tritonx.ir.text import print_module
 
 
@@ -122,7 +122,7 @@ class ModuleView:
 
     def str_at(self, level: str) -> str:
         """The text that this version of Triton reads, as "3.9"; `LevelError` where it cannot say something."""
-        return print_module(self.module, level=Level.named(level))
+        return print_module(self.module, level=TextLevel.named(level))
 
 
 def _walk(operation: Any, visit: Callable[[OperationView], object]) -> None:
