@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 
 from tritonx.compat.torch_level import torch_level
-from tritonx.level import DEFAULT
+from tritonx.level import active
 
 HEAVY = "{'xdsl', 'llvmlite', 'numpy', 'torch', 'ml_dtypes', 'importlib.metadata', 'hip', 'rocm'}"
 
@@ -117,11 +117,11 @@ def test_versions() -> None:
     """The module's is pip's; Triton's is a name of its own, and ``triton.__version__`` under compat, where it is of the
     level that PyTorch asks for."""
     code = "import tritonx; print(tritonx.__version__, tritonx.__triton_version__)"
-    assert run(code).split() == [version("tritonx"), "3.6.0"]
+    assert run(code).split() == [version("tritonx"), active().triton]
     assert run(code, TRITONX_REPORTED_VERSION="3.5.1").split() == [version("tritonx"), "3.5.1"]
     code = "import tritonx.compat; tritonx.compat.install(); import triton; print(triton.__version__)"
     assert run(code, TRITONX_LEVEL="3.6").strip() == "3.6.0"
-    assert run(code).startswith(f"{torch_level() or DEFAULT}.")
+    assert run(code).startswith(f"{torch_level() or active().name}.")
     assert run(code, TRITONX_REPORTED_VERSION="3.5.1").strip() == "3.5.1"
 
 

@@ -412,7 +412,7 @@ def tuples(a, b, n):
     for _ in range(n):
         t = (t[0] + 1, (t[1][1], t[1][0]))
     u = pair(*t[1])
-    first, *rest = (u[0], u[1], t[0])
+    first, rest = u[0], (u[1], t[0])
     return first * 100 + rest[0] * 10 + rest[1]
 
 

@@ -122,7 +122,8 @@ def parameters(o, n, *, last):
 def records(o, p, n):
     q = Pair(p.right, n)
     tl.store(o, q.left * 10 + q[1])
-    a, *b = (p.left, *q)
+    values = (p.left, *q)
+    a, b = values[0], values[1:]
     tl.store(o + 1, a + b[0] + b[1])
     tl.store(o + 2, len(b) + len((1, 2) * 2) + len((1,) + (2, 3)))  # noqa: RUF005  # what is tested
 

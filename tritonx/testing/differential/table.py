@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from tritonx import level
 from tritonx.testing.conformance.case import EXACT, Tolerance
 from tritonx.testing.conformance.values import FLOATS, FP8, INTEGERS, SIGNED
 from tritonx.testing.differential.operands import COUNT, numpy_dtype
@@ -75,6 +76,8 @@ COMPARISONS = ("x < y", "x <= y", "x > y", "x >= y", "x == y", "x != y")
 def _integers(dtype: str) -> Iterator[Group]:
     bits = numpy_dtype(dtype).itemsize * 8
     constant = ("x + 1", "x * 3", "x // 7", "x % 7", "x & 5", "x << 1", "x >> 1", "x // 8", "x % 8")
+    if level.active().weak_scalars:
+        constant += ("tl.minimum(x, 7)", "tl.maximum(90, x)", "tl.clamp(x, 3, 90)")
     yield Group(f"{dtype}", (dtype,), (*_each(("-x", "~x", "tl.abs(x)", *constant), dtype), *_casts(dtype)))
     binary = (
         "x + y", "x - y", "x * y", "x & y", "x | y", "x ^ y", "tl.minimum(x, y)", "tl.maximum(x, y)",
@@ -89,8 +92,10 @@ def _integers(dtype: str) -> Iterator[Group]:
 
 def _floats(dtype: str) -> Iterator[Group]:
     wide = dtype in ("fp32", "fp64")
-    single = "fp32" if dtype == "bf16" else dtype
+    single = "fp32" if dtype == "bf16" and not level.active().bf16_stays else dtype
+    weak = "fp32" if dtype in ("fp16", "bf16") and not level.active().weak_scalars else dtype
     unary = [*_each(("-x", "tl.abs(x)", "x + 1", "x * 0.5"), dtype), *_casts(dtype)]
+    unary += _each(("tl.maximum(x, 0.1)", "tl.clamp(x, -0.3, 7)"), weak)
     if wide:
         unary += _each(("tl.floor(x)", "tl.ceil(x)"), dtype)
     if dtype == "fp32":
@@ -116,7 +121,9 @@ def _small_floats(dtype: str) -> Iterator[Group]:
     """8-bit floats: every op rounds its exact result once."""
     yield Group(dtype, (dtype,), (*_each(("-x", "tl.abs(x)"), dtype), *_values_of(dtype, FLOATS)))
     binary = ("x + y", "x - y", "x * y", "tl.where(x < y, x, y)", "tl.minimum(x, y)", "tl.maximum(x, y)")
-    yield Group(f"{dtype}, {dtype}", (dtype, dtype), (*_each(binary, dtype), *_each(COMPARISONS, "int1")))
+    quotient = "fp32" if level.active().narrow_division_in_f32 else dtype
+    divided = [*_each(("x / y",), quotient, DIVISION if quotient == "fp32" else EXACT), *_each(("x % y",), quotient)]
+    yield Group(f"{dtype}, {dtype}", (dtype, dtype), (*_each(binary, dtype), *_each(COMPARISONS, "int1"), *divided))
     yield Group(f"{dtype}, {dtype}, {dtype}", (dtype,) * 3, tuple(_each(("tl.fma(x, y, z)",), dtype)))
 
 
@@ -165,13 +172,15 @@ def _rows(dtype: str) -> Iterator[Operation]:
     yield row("tl.xor_sum(x, 1)", dtype)
     yield row("tl.reduce_or(x, 1)", dtype)
     yield Operation("tl.cumsum(x, 1)", "tl.store(out + i, tl.cumsum(x, 1))", sign if narrow else dtype)
+    product = sign if narrow and level.active().widens_products else dtype
+    yield Operation("tl.cumprod(x, 1)", "tl.store(out + i, tl.cumprod(x, 1))", product)
     for descending in ("False", "True"):
         text = f"tl.sort(x, 1, descending={descending})"
         yield Operation(text, f"tl.store(out + i, {text})", dtype)
     yield Operation(
         "tl.gather(x, lane, 1)", f"tl.store(out + i, tl.gather(x, (lane * 5 + row[:, None]) % {COLUMNS}, 1))", dtype
     )
-    for bins in (2, 256):
+    for bins in (2, 256) if dtype.endswith("32") or not level.active().counts_words_only else ():
         text = f"tl.histogram(tl.reshape(x, ({COUNT},)), {bins})"
         yield Operation(
             f"tl.histogram(x, {bins})", f"tl.store(out + tl.arange(0, {bins}), {text})", "int32", count=bins

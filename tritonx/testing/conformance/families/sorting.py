@@ -10,6 +10,7 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
+from tritonx import level
 from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d
@@ -142,16 +143,19 @@ def cases(cover: Cover) -> Iterator[Case]:
     ):  # fmt: skip
         name = f"sorting/gather-{dtype}-{m}x{n}-to-{r}x{c}-axis{axis}-w{w}"
         yield Case(name, gather_kernel, _gather(dtype, m, n, r, c, axis), {"num_warps": w})
+    words = level.active().counts_words_only
     for n, bins, dtype, w in (
         (1024, 16, "int32", 4),
         (256, 128, "int32", 1),
-        (64, 64, "int64", 2),
+        (64, 64, "uint32" if words else "int64", 2),
         (2048, 2, "int32", 8),
     ):
         yield Case(
             f"sorting/histogram-{dtype}-{n}-{bins}-w{w}", histogram_kernel, _histogram(dtype, n, bins), {"num_warps": w}
         )
-    for dtype, (n, bins), w in cover.zipped(INTEGERS, [(256, 256), (128, 16), (512, 512), (64, 2)], (4, 1, 2)):
+    for dtype, (n, bins), w in cover.zipped(
+        ("int32", "uint32") if words else INTEGERS, [(256, 256), (128, 16), (512, 512), (64, 2)], (4, 1, 2)
+    ):
         name = f"sorting/histogram-of-any-{dtype}-{n}-{bins}-w{w}"
         yield Case(name, any_histogram_kernel, _any_histogram(dtype, n, bins), {"num_warps": w})
     for n, block, bins in ((700, 1024, 32), (3, 128, 16)):
