@@ -46,6 +46,8 @@ class Level:
     """3.9: `tl.clamp` takes integers."""
     counts_words_only: bool = False
     """3.9: `tl.histogram` refuses integers of other than 32 bits."""
+    stores_truth: bool = False
+    """3.9: what is stored through a pointer to `tl.int1` becomes 0 or 1; before, an 8-bit integer."""
     refuses_starred: bool = False
     """3.9: ``a, *b = values`` is refused."""
     checks_tuner_names: bool = False
@@ -68,6 +70,7 @@ _3_9 = replace(
     narrow_division_in_f32=True,
     clamps_integers=True,
     counts_words_only=True,
+    stores_truth=True,
     refuses_starred=True,
     checks_tuner_names=True,
     keeps_a_configuration=True,

@@ -436,9 +436,10 @@ def test_directed_rounding_is_only_folded_when_exact() -> None:
 
 
 def test_narrow_formats_take_what_they_hold_exactly() -> None:
-    from tritonx.ir.types import f8E4M3FN, f8E4M3FNUZ
+    from tritonx.ir.types import f8E4M3FN, f8E4M3FNUZ, f8E5M2
 
     values = Values()
+    assert fold(tile.FpToFpOp, (values.constant(m.inf, f32),), f8E5M2, {}) is None  # it becomes the largest number
     assert fold(tile.FpToFpOp, (values.constant(0.0, f32),), f8E4M3FN, {}) == Constant(0.0)
     assert fold(tile.FpToFpOp, (values.constant(1.5, tensor(f32, (4,))),), tensor(f8E4M3FN, (4,)), {}) == Constant(1.5)
     assert fold(tile.FpToFpOp, (values.constant(0.1, f32),), f8E4M3FN, {}) is None

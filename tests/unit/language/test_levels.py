@@ -210,6 +210,26 @@ def test_negative_zero_where_it_is_executed() -> None:
             assert np.signbit(x).all() == (name >= "3.8")
 
 
+def test_what_is_stored_as_a_truth() -> None:
+    def made() -> Any:
+        @tritonx.jit
+        def kernel(x, n, f):
+            tl.store(x, f)
+            tl.store(x + 1, n)
+            tl.store(x + 2, n * 2 + 1)
+            tl.store(x + tl.arange(4, 8), tl.full((4,), 3, tl.int32), mask=tl.arange(0, 4) < 2)
+
+        return kernel
+
+    for name in LEVELS:
+        for kind in (lambda kernel: kernel, interpreted):
+            x = np.zeros(8, np.bool_)
+            with level.at(name):
+                kind(made())[(1,)](x, 256, 0.5)
+            stored = [1, 1, 1, 0, 1, 1, 0, 0] if name >= "3.9" else [0, 0, 1, 0, 3, 3, 0, 0]
+            assert x.view(np.uint8).tolist() == stored
+
+
 PROGRAM = """
 import json, tritonx
 from tritonx import level

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -113,6 +114,26 @@ def test_conversions_round_to_even_or_toward_zero(name: str, to: tl.dtype, numpy
 
 
 # Atomics of floats.
+
+
+@jit
+def numbers(out, C: tl.constexpr, TO: tl.constexpr):
+    tl.store(out, tl.full((), C, TO).to(tl.float32))
+    tl.store(out + 1, tl.full((), C, tl.float32).to(TO).to(tl.float32))
+    tl.store(out + 2, (tl.full((), 0, TO) + C).to(tl.float32))
+
+
+@pytest.mark.parametrize("number", [1e9, -1e5, math.inf, -math.inf, 460.0, 470.0, 60000.0, 63000.0, 240.0, 0.3, -0.0])
+@pytest.mark.parametrize(
+    ("to", "numpy_dtype", "largest"),
+    [(tl.float8e4nv, ml_dtypes.float8_e4m3fn, 448), (tl.float8e5, ml_dtypes.float8_e5m2, 57344),
+     (tl.float8e4b8, ml_dtypes.float8_e4m3fnuz, 240), (tl.float8e5b16, ml_dtypes.float8_e5m2fnuz, 57344)],
+)  # fmt: skip
+def test_numbers_end_at_the_largest_of_8_bits(number: float, to: tl.dtype, numpy_dtype: Any, largest: int) -> None:
+    out = np.zeros(3, np.float32)
+    run(numbers, ["*fp32"], out, C=number, TO=to)
+    expected = np.float32(np.clip(np.float32(number), -largest, largest).astype(numpy_dtype))
+    assert np.array_equal(out, [expected] * 3)
 
 
 @jit

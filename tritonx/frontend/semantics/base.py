@@ -4,6 +4,7 @@ functions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast, overload
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from tritonx.ir.builder import Builder
 
 __all__ = ["Generator", "IncompatibleTypeErrorImpl", "SemanticsBase", "enum_attribute"]
+
+_LARGEST = {"fp8e4nv": 448.0, "fp8e5": 57344.0, "fp8e4b8": 240.0, "fp8e5b16": 57344.0}
+"""What conversions to 8-bit floats end at."""
 
 _NONE_HINT = (
     "the value is None: pass an array or a number, or keep the access under `if x_ptr is not None:`, which is decided "
@@ -125,7 +129,8 @@ class SemanticsBase:
         return tensor(self.builder.constant(value, ir_type(type_)), type_)
 
     def scalar_constant(self, value: Any, type_: dtype) -> tensor:
-        """A Python number as a scalar of ``type_``; integers wrap to its width.
+        """A Python number as a scalar of ``type_``; integers wrap to its width, 8-bit floats end at their
+        largest number.
 
         ``TypeError`` for a float as an integer, and for an integer beyond 64 bits of the type's signedness.
         """
@@ -144,7 +149,10 @@ class SemanticsBase:
             raise TypeError(f"a constant cannot have the type {type_}")
         if type_.is_fp8e4b15():  # no float to the IR
             return self.cast(self.constant(float(value), float32), type_)
-        return self.constant(float(value), type_)
+        number = float(value)
+        if abs(number) > (largest := _LARGEST.get(type_.name, math.inf)):
+            number = math.copysign(largest, number)
+        return self.constant(number, type_)
 
     @overload
     def to_tensor(self, x: object) -> tensor: ...

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute
 
+from tritonx import level
 from tritonx.dialects.tile import CacheModifier, EvictionPolicy, LoadOp, StoreOp
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
@@ -126,8 +127,11 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
             _scalar_only(mask, "Mask")
         _check_mask(mask)
         mask = self.masked(pointer.type.shape, mask)
-        pointer, element, _ = self._memory_pointer(self.whole(pointer))
-        operands = [pointer, self.cast(self.whole(value), element)]
+        pointer, element, is_bool = self._memory_pointer(self.whole(pointer))
+        value = self.whole(value)
+        if is_bool and level.active().stores_truth:
+            value = self.cast(value, int1)
+        operands = [pointer, self.cast(value, element)]
         if mask is not None:
             operands.append(mask)
         self.create(StoreOp, operands, (), properties)

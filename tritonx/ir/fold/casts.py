@@ -115,8 +115,8 @@ def _convert_float(operands: Operands, result_type: Attribute, properties: Prope
     value, format = constant_of(source), format_of(result_type)
     if value is None or m.isnan(value):
         return None
-    if format is None:
-        return Constant(value) if is_exact(value, result_type) else None
+    if format is None:  # of 8 bits, which infinities do not become
+        return Constant(value) if m.isfinite(value) and is_exact(value, result_type) else None
     rounded = round_to(float(value), format)
     rounding = properties.get("rounding")
     to_nearest = not isinstance(rounding, IntegerAttr) or rounding.value.data == RoundingMode.RTNE
