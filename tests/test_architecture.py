@@ -55,8 +55,8 @@ ALLOWED: dict[str, set[str]] = {
         "analysis.written",  # of what the front end made, before the first stage of any backend
     },
     "testing": {
-        "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry",
-        "layouts", "analysis",
+        "level", "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api",
+        "backends.registry", "layouts", "analysis",
     },
     "compat": {"level", "runtime", "version"},
     "tools": {
