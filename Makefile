@@ -17,10 +17,11 @@ unexport PYTHONPATH PYTHONHOME
 
 venv: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml packages/tritonx-testing/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --upgrade pip
 	$(PIP) $(EDITABLE) '.[dev]'
+	$(PIP) $(EDITABLE) packages/tritonx-testing
 	touch $@
 
 # What the GPU emitters write, executed: the plug-in with its OpenCL implementation for CPUs (300 MB).
@@ -56,4 +57,4 @@ accept: venv
 	git diff --stat -- tests
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist *.egg-info packages/*/*.egg-info

@@ -19,7 +19,7 @@ PAGES = Path(__file__).resolve().parents[1] / "docs" / "triton"
 OURS = (
     *("tritonx", "tritonx.testing", "tritonx.compiler", "tritonx.runtime.arrays", "tritonx.runtime"),
     *("tritonx.tools.ragged_tma", "tritonx.tools.tensor_descriptor", "tritonx.interpreter", "tritonx.compat"),
-    *("tritonx.runtime.errors", "tritonx.testing.conformance", "tritonx.backends.api", "tritonx.backends.gpu"),
+    *("tritonx.runtime.errors", "tritonx_testing.conformance", "tritonx.backends.api", "tritonx.backends.gpu"),
     "tritonx.backends.tile",
 )
 """The modules whose names are offered beside those that Triton has."""

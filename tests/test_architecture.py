@@ -20,6 +20,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tritonx"
 PLUGINS = ROOT / "plugins"
+TESTING = ROOT / "packages" / "tritonx-testing"
+"""The distribution that tests backends: it may import all of tritonx, and nothing of tritonx imports it."""
 
 # Each package may import the ones named beside it (and itself, and the standard library and the declared dependencies).
 ALLOWED: dict[str, set[str]] = {
@@ -54,10 +56,7 @@ ALLOWED: dict[str, set[str]] = {
         "tools.tensor_descriptor", "_utils",
         "analysis.written",  # of what the front end made, before the first stage of any backend
     },
-    "testing": {
-        "level", "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api",
-        "backends.registry", "layouts", "analysis",
-    },
+    "testing": {"runtime", "language", "interpreter", "backends.api", "backends.registry"},
     "compat": {"level", "runtime", "version"},
     "tools": {
         "backends.api", "backends.registry", "backends.embedding", "ir", "dialects", "transforms", "layouts", "runtime",
@@ -228,12 +227,14 @@ def test_a_stable_module_keeps_its_names(module: str) -> None:
 
 
 def test_tritonx_imports_no_plugin() -> None:
-    names = {project.name.replace("-", "_") for project in PLUGINS.iterdir()}
+    names = {project.name.replace("-", "_") for project in (*PLUGINS.iterdir(), TESTING)}
     for path in sources():
         for node in ast.walk(ast.parse(path.read_text())):
             found = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             found += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not names & {name.split(".")[0] for name in found}, f"{path}:{node.lineno} imports a plug-in"
+            assert not names & {name.split(".")[0] for name in found}, (
+                f"{path}:{node.lineno} imports another distribution"
+            )
 
 
 SHARED = ("analysis", "transforms", "conversion")
@@ -520,12 +521,12 @@ NEEDED = {
 }
 """The files that an op on tiles needs, and one on elements, as docs/contributing/op_or_pass.md walks through them."""
 
-TABLES = {"testing/sweep/programs.py", "testing/differential/table.py"}
+TABLES = {"tritonx_testing/sweep/programs.py", "tritonx_testing/differential/table.py"}
 TESTED = {
-    "gather": {*TABLES, "testing/conformance/families/sorting.py"},
-    "umulhi": {*TABLES, "testing/conformance/families/elementwise.py"},
+    "gather": {*TABLES, "tritonx_testing/conformance/families/sorting.py"},
+    "umulhi": {*TABLES, "tritonx_testing/conformance/families/elementwise.py"},
 }
-"""What tests it inside the package: tables in which it stands, and its cases."""
+"""What tests it in `tritonx-testing`: tables in which it stands, and its cases."""
 
 NAMES = {
     "gather": {"gather", "GatherOp"},
@@ -537,13 +538,13 @@ USES = {
         "frontend/semantics/indexing.py": "slices that are no equal parts of an axis become one",
         "language/descriptors.py": "a descriptor's method of that name is another op",
         "interpreter/asynchronous/meanings/copies.py": "so is a copy of rows",
-        "testing/conformance/families/extents_moved.py": "cases of blocks of any extent",
-        "testing/conformance/families/rows.py": "cases of loops",
-        "testing/conformance/rearrange.py": "moves the lanes of a case by one",
-        "testing/kernel_writer.py": "random kernels call it",
-        "testing/random_kernel.py": "where a backend has it",
-        "testing/conformance/random_blocks/numpy_language.py": "drawn kernels have it, as NumPy does it",
-        "testing/conformance/random_blocks/statements.py": "drawn kernels have it",
+        "tritonx_testing/conformance/families/extents_moved.py": "cases of blocks of any extent",
+        "tritonx_testing/conformance/families/rows.py": "cases of loops",
+        "tritonx_testing/conformance/rearrange.py": "moves the lanes of a case by one",
+        "tritonx_testing/kernel_writer.py": "random kernels call it",
+        "tritonx_testing/random_kernel.py": "where a backend has it",
+        "tritonx_testing/conformance/random_blocks/numpy_language.py": "drawn kernels have it, as NumPy does it",
+        "tritonx_testing/conformance/random_blocks/statements.py": "drawn kernels have it",
     },
     "umulhi": {
         "frontend/semantics/library.py": "a library's function is made of it",
@@ -570,7 +571,9 @@ def mentions(text: str, names: set[str]) -> bool:
 @pytest.mark.parametrize("op", NEEDED)
 def test_an_op_needs_at_most_eight_files(op: str) -> None:
     """And no other file knows it, but those that use it; tests are counted by themselves."""
-    knowing = {str(p.relative_to(PACKAGE)) for p in sources() if mentions(p.read_text(), NAMES[op])}
+    files = {str(p.relative_to(PACKAGE)): p for p in sources()}
+    files |= {str(p.relative_to(TESTING)): p for p in TESTING.rglob("*.py")}
+    knowing = {name for name, path in files.items() if mentions(path.read_text(), NAMES[op])}
     assert knowing == NEEDED[op] | TESTED[op] | {*USES[op]}
     assert len(NEEDED[op]) <= 8
     page = (ROOT / "docs" / "contributing" / "op_or_pass.md").read_text()
@@ -594,7 +597,7 @@ def test_generated_docs_are_current() -> None:
 
 
 def test_files_are_about_one_thing() -> None:
-    for path in [*sources(), *plugin_sources()]:
+    for path in [*sources(), *plugin_sources(), *TESTING.rglob("*.py")]:
         lines = path.read_text().count("\n")
         assert lines <= 600, f"{path} has {lines} lines: split it by subject"
 
@@ -611,7 +614,7 @@ def ignored_without_a_reason(text: str) -> list[int]:
     return [line for line, match in found if match is not None and len(match[1].split()) < 2]
 
 
-@pytest.mark.parametrize("path", [PACKAGE, *PLUGINS.iterdir()], ids=lambda p: p.name)
+@pytest.mark.parametrize("path", [PACKAGE, TESTING, *PLUGINS.iterdir()], ids=lambda p: p.name)
 def test_what_silences_the_type_checker_says_why(path: Path) -> None:
     files = [p for p in path.rglob("*.py") if "tests" not in p.parts[len(ROOT.parts) :]]
     faults = {str(p): lines for p in files if (lines := ignored_without_a_reason(p.read_text()))}

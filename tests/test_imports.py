@@ -31,7 +31,6 @@ LAZY: dict[str, str] = {
     "tritonx.version": "`dataclasses`, when the version is asked for, and not by an import of the package",
     "tritonx.language.target_info": "the driver, when a kernel asks for its target",
     "tritonx.runtime": "decorating imports nothing heavy, and a launch answered from the cache no compiler",
-    "tritonx.testing": "arrays without NumPy's start-up, and a child process imports only what it runs",
     "tritonx.tools": "a command tells its usage and its mistakes before the compiler is loaded",
     "tritonx.transforms.pipelining.plan": "who makes a plan reads none",
 }
@@ -115,7 +114,7 @@ BY_NAME: dict[str, str] = {
     "tritonx.language.standard": "Triton has the functions of `sort` in this module too",
     "tritonx.language.tensor": "methods of a tensor are functions that are written with tensors",
     "tritonx.runtime": "names of Triton's package, what a backend or a file names, and a worker's task",
-    "tritonx.testing": "the families of the suite by name, and optional libraries",
+    "tritonx.testing": "optional libraries",
     "tritonx.transforms.registry": "a pass is loaded when a pipeline names it",
 }
 """A module, or a package with all in it, that imports by a name that is computed, which no syntax tree shows → why."""

@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
 def active() -> AbstractContextManager[Any]:
     """The backend is the active one: the GPU's or the emulator's."""
     if EMULATED is not None:
-        from tests.unit.backends.nvidia.ptx import backend
+        from tritonx_testing.emulators.ptx import backend
 
         return backend.active(backend.emulated(EMULATED))
     return on_the_gpu()

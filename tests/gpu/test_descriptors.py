@@ -30,8 +30,8 @@ from tests.unit.backends.nvidia.test_block_copies import (
 )
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
-from tritonx.testing.conformance.families.blocks import COMBINE, combine
 from tritonx.tools.tensor_descriptor import TensorDescriptor
+from tritonx_testing.conformance.families.blocks import COMBINE, combine
 
 SEED = int(os.environ["TRITONX_SEED"])
 MOST = 1 << 14

@@ -23,8 +23,8 @@ from tritonx.backends.api import KernelImage, Parameter
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.devices.drivers import driver_of
 from tritonx.runtime.driver import get_active
-from tritonx.testing.conformance.values import DTYPES, floats, integers
-from tritonx.testing.library_kernels import BLOCK, WARPS, functions, kernels
+from tritonx_testing.conformance.values import DTYPES, floats, integers
+from tritonx_testing.library_kernels import BLOCK, WARPS, functions, kernels
 
 pytestmark = pytest.mark.skipif(find_spec("triton") is None, reason="the Triton wheel is not installed")
 

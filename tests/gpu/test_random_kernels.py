@@ -11,7 +11,7 @@ import pytest
 from tests.gpu.where import draws
 from tritonx.interpreter.ir_launch import launch
 from tritonx.runtime.arrays import to_device
-from tritonx.testing.generate import Features, random_kernel
+from tritonx_testing.generate import Features, random_kernel
 
 SEED = int(os.environ["TRITONX_SEED"])
 COUNT = draws(60)

@@ -14,9 +14,9 @@ from tests.gpu.where import draws
 from tests.unit.backends.nvidia.products import drawn, product
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
-from tritonx.testing.conformance.case import Case
-from tritonx.testing.conformance.device import BackendDevice, check
-from tritonx.testing.conformance.suite import cases
+from tritonx_testing.conformance.case import Case
+from tritonx_testing.conformance.device import BackendDevice, check
+from tritonx_testing.conformance.suite import cases
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = draws(40)

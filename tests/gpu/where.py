@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from tritonx.backends.registry import available
-from tritonx.testing.conformance.device import HOST
+from tritonx_testing.conformance.device import HOST
 
 REASONS: list[str] = []
 """Why there is no GPU."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tritonx.testing.conformance import cases, isolated, names
+from tritonx_testing.conformance import cases, isolated, names
 
 SEED = int(os.environ["TRITONX_SEED"])
 CASES = [case.name for case in cases()]

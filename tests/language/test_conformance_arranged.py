@@ -1,7 +1,7 @@
 """The conformance suite on arrays that lie otherwise in memory.
 
 A share of the cases, each in a drawn arrangement, in the interpreter, on every device that is here, and compiled for
-every target. Another share with every seed (``TRITONX_SEED`` fixes it); ``python -m tritonx.testing.conformance
+every target. Another share with every seed (``TRITONX_SEED`` fixes it); ``python -m tritonx_testing.conformance
 --arranged`` runs them all.
 """
 
@@ -17,14 +17,14 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.backends.registry import available
-from tritonx.testing.conformance import cases, isolated, names
-from tritonx.testing.conformance.arranged_run import check_arranged, fitted
-from tritonx.testing.conformance.arrangement import ARRANGEMENTS, Arrangement, Placed, arrange, arranged_names, place
-from tritonx.testing.conformance.case import Case, Mismatch, Output, Trial
-from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.device import HOST, find
-from tritonx.testing.conformance.pointer_groups import Use
-from tritonx.testing.conformance.strides import ALLOWED, TWO_STRIDES, WAYS, Kind, draw
+from tritonx_testing.conformance import cases, isolated, names
+from tritonx_testing.conformance.arranged_run import check_arranged, fitted
+from tritonx_testing.conformance.arrangement import ARRANGEMENTS, Arrangement, Placed, arrange, arranged_names, place
+from tritonx_testing.conformance.case import Case, Mismatch, Output, Trial
+from tritonx_testing.conformance.cover import Cover
+from tritonx_testing.conformance.device import HOST, find
+from tritonx_testing.conformance.pointer_groups import Use
+from tritonx_testing.conformance.strides import ALLOWED, TWO_STRIDES, WAYS, Kind, draw
 
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"

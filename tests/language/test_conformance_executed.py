@@ -1,6 +1,6 @@
 """A share of the conformance suite, brought to `ttg` for a GPU and executed there with every warp by itself: values, no
 race, no read of what was never written. `TRITONX_EXECUTED=500` runs that many cases on each target;
-`python -m tritonx.testing.conformance ttg:cuda:90` all of them."""
+`python -m tritonx_testing.conformance ttg:cuda:90` all of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from tritonx.testing.conformance import cases, find
-from tritonx.testing.conformance.case import Case
-from tritonx.testing.conformance.isolated import outcome
+from tritonx_testing.conformance import cases, find
+from tritonx_testing.conformance.case import Case
+from tritonx_testing.conformance.isolated import outcome
 
 SEED = int(os.environ["TRITONX_SEED"])
 COUNT = int(os.environ.get("TRITONX_EXECUTED", "10"))

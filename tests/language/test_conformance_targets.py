@@ -12,8 +12,8 @@ import os
 import pytest
 
 from tritonx.backends.registry import available
-from tritonx.testing.conformance import cases, isolated
-from tritonx.testing.conformance.device import HOST
+from tritonx_testing.conformance import cases, isolated
+from tritonx_testing.conformance.device import HOST
 
 TARGETS = [
     str(target)

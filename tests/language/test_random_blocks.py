@@ -1,7 +1,7 @@
 """Random kernels on blocks of any extents: NumPy, which runs their text, and every device agree, bit for bit.
 
 Others with every seed; `TRITONX_RANDOM_KERNELS=500` draws that many for each device, and
-`python -m tritonx.testing.conformance cpu --random 500` runs them without the tests.
+`python -m tritonx_testing.conformance cpu --random 500` runs them without the tests.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import os
 
 import pytest
 
-from tritonx.testing.conformance import isolated, names
-from tritonx.testing.conformance.suite import random_names
+from tritonx_testing.conformance import isolated, names
+from tritonx_testing.conformance.suite import random_names
 
 SEED = int(os.environ["TRITONX_SEED"])
 ASKED = os.environ.get("TRITONX_RANDOM_KERNELS")
@@ -32,7 +32,7 @@ def test_devices_agree_with_numpy(device: str) -> None:
     seed = SEED * len(SHARES) + list(SHARES).index(device)
     failed = [result for result in isolated.run(device, random_names(count, seed), SEED) if result.kind != "passed"]
     shown = "\n".join(f"{r.kind} {r.name}: {r.message}" for r in failed)
-    again = f"python -m tritonx.testing.conformance {device} --random {count} --seed {seed}"
+    again = f"python -m tritonx_testing.conformance {device} --random {count} --seed {seed}"
     assert not failed, f"TRITONX_SEED={SEED}, or {again}\n{shown}"
 
 

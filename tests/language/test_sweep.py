@@ -1,5 +1,5 @@
 """Every op on every dtype compiles for every target or is refused with the kernel's line: a sample of the table,
-another one with every seed (``TRITONX_SEED``). ``python -m tritonx.testing.sweep`` compiles the whole table.
+another one with every seed (``TRITONX_SEED``). ``python -m tritonx_testing.sweep`` compiles the whole table.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pytest
 import tritonx.language as tl
 from tritonx.backends.registry import available
 from tritonx.runtime.errors import PTXASError
-from tritonx.testing.conformance import isolated
-from tritonx.testing.sweep.__main__ import START, sample, targets
-from tritonx.testing.sweep.outcome import outcome
-from tritonx.testing.sweep.programs import DTYPES, HEADER, Program, programs
+from tritonx_testing.conformance import isolated
+from tritonx_testing.sweep.__main__ import START, sample, targets
+from tritonx_testing.sweep.outcome import outcome
+from tritonx_testing.sweep.programs import DTYPES, HEADER, Program, programs
 
 SEED = int(os.environ["TRITONX_SEED"])
 EACH = 25
@@ -52,7 +52,7 @@ def test_every_name_of_the_language_is_in_the_table() -> None:
         and not isinstance(getattr(tl, name), tl.dtype)
     }
     missing = {name for name in names - NOT_SWEPT if not re.search(rf"\btl\.{name}\b", used)}
-    assert not missing, f"add these to tritonx/testing/sweep/programs.py: {sorted(missing)}"
+    assert not missing, f"add these to packages/tritonx-testing/tritonx_testing/sweep/programs.py: {sorted(missing)}"
     assert names >= NOT_SWEPT
 
 
@@ -78,7 +78,7 @@ def test_what_it_says_of_code_of_a_refusal_and_of_defects(monkeypatch: pytest.Mo
             raise KeyError("defect")
 
         with monkeypatch.context() as patch:
-            patch.setattr("tritonx.testing.sweep.outcome.run_stages", fails)
+            patch.setattr("tritonx_testing.sweep.outcome.run_stages", fails)
             assert outcome(program("tl.store(a_ptr, 1)"), target) == ("error", "KeyError: 'defect'")
 
 
@@ -91,7 +91,7 @@ def test_the_vendor_s_tools_are_run_where_that_is_asked(monkeypatch: pytest.Monk
         if stages[-1].name == "cubin":
             raise PTXASError("the PTX is wrong")
 
-    monkeypatch.setattr("tritonx.testing.sweep.outcome.run_stages", refuses)
+    monkeypatch.setattr("tritonx_testing.sweep.outcome.run_stages", refuses)
     assert outcome(program("tl.store(a_ptr, 1)"), "cuda:90") == ("passed", "")
     kind, message = outcome(program("tl.store(a_ptr, 1)"), "cuda:90", tools=True)
     assert (kind, message, ran) == ("error", "PTXASError: PTXAS error: the PTX is wrong", ["ptx", "cubin"])
@@ -100,7 +100,7 @@ def test_the_vendor_s_tools_are_run_where_that_is_asked(monkeypatch: pytest.Monk
 def test_a_death_is_the_program_s_and_the_rest_goes_on(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that dies over the second of three programs."""
     start = (
-        "import os; import tritonx.testing.sweep.outcome as o; real = o.outcome; "
+        "import os; import tritonx_testing.sweep.outcome as o; real = o.outcome; "
         "o.outcome = lambda p, t, **k: os._exit(7) if p.name.startswith('tl.exp(') else real(p, t, **k); o.serve()"
     )
     names = [f"cpu\t{name} [float32]" for name in ("a + b", "tl.exp(a)", "a * b")]

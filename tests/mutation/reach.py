@@ -29,7 +29,7 @@ BYTES = 1 << 16
 """More than there are blocks."""
 DATA = {
     "tests/test_filecheck.py": "tests/filecheck",
-    "tests/language/test_conformance.py": "tritonx/testing/conformance",
+    "tests/language/test_conformance.py": "packages/tritonx-testing/tritonx_testing/conformance",
 }
 PROBE_MODULE = f"""
 import mmap, os
@@ -179,7 +179,7 @@ def put_probes(scratch: Path, folders: Sequence[str], names: dict[str, int]) -> 
         path.write_text(instrumented(path.read_text(), own, lambda name: names.setdefault(name, len(names))))
     assert len(names) < BYTES
     (scratch / "tritonx" / f"{PROBE}.py").write_text(PROBE_MODULE)
-    cases = scratch / "tritonx/testing/conformance/isolated.py"
+    cases = scratch / "packages/tritonx-testing/tritonx_testing/conformance/isolated.py"
     if cases.exists():
         cases.write_text(cases.read_text() + CASES)
 

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 from both_case import NAMES, Case
 
-from tritonx.testing.generate import RandomKernel, random_kernel
+from tritonx_testing.generate import RandomKernel, random_kernel
 
 SHORT = {long: short for short, long in NAMES.items()}
 

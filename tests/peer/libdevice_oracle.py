@@ -1,4 +1,4 @@
-"""What Triton makes of the kernels of ``tritonx.testing.library_kernels``.
+"""What Triton makes of the kernels of ``tritonx_testing.library_kernels``.
 
 python libdevice_oracle.py CAPABILITY < names     prints {name: {"ptx": text, "cubin": base64}} as JSON; a function
                                                   that Triton does not compile is not in it
@@ -16,7 +16,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from tritonx.testing.library_kernels import WARPS, functions, kernels
+from tritonx_testing.library_kernels import WARPS, functions, kernels
 
 POINTERS = {"fp32": "*fp32", "fp64": "*fp64", "int32": "*i32", "int64": "*i64", "uint32": "*u32", "uint64": "*u64"}
 

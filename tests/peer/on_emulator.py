@@ -45,11 +45,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
     kind, _, arch = config.getoption("--emulate").partition(":")
     if kind == "hip":
-        from tests.unit.backends.amd.backend import emulated
+        from tritonx_testing.emulators.amd.backend import emulated
 
         torch.version.hip = "7.0"
     else:
-        from tests.unit.backends.nvidia.ptx.backend import emulated
+        from tritonx_testing.emulators.ptx.backend import emulated
     backend: Any = emulated(arch)
     set_active(backend)
     answer_for(arch, divmod(int(arch), 10) if kind == "cuda" else (9, 4))

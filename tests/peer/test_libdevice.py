@@ -27,8 +27,8 @@ import pytest
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.backends.nvidia import BACKEND
 from tritonx.interpreter.ir_launch import bind
-from tritonx.testing.conformance.values import DTYPES
-from tritonx.testing.library_kernels import BLOCK, WARPS, functions, kernels
+from tritonx_testing.conformance.values import DTYPES
+from tritonx_testing.library_kernels import BLOCK, WARPS, functions, kernels
 
 pytestmark = [
     pytest.mark.peer,

@@ -74,7 +74,7 @@ def refused(done: subprocess.CompletedProcess[str], reason: str) -> int:
     return int(found[1]) if found else 0
 
 
-CONFORMANCE = ("-m", "tritonx.testing.conformance", "toy", "-k")
+CONFORMANCE = ("-m", "tritonx_testing.conformance", "toy", "-k")
 
 
 @pytest.mark.parametrize("family", ["elementwise", "shape", "reduce", "scan", "control", "blocks", "dot_cuts"])

@@ -37,7 +37,7 @@ ORDINARY = (
     *ROOT.glob("benchmarks/kernels_*.py"),
     *ROOT.glob("tests/peer/kernels_*.py"),
     *ROOT.glob("tests/peer/[lp]*e_kernels.py"),
-    *ROOT.glob("tritonx/testing/conformance/families/*.py"),
+    *ROOT.glob("packages/tritonx-testing/tritonx_testing/conformance/families/*.py"),
 )
 AS_TRITON = re.compile(r"^import triton$", re.MULTILINE)
 OWN_RULES = re.compile(r"^# pyright: .*$", re.MULTILINE)

@@ -1,4 +1,6 @@
-"""Measuring and checking kernels: Triton's ``triton.testing``, and the conformance suite for authors of backends."""
+"""Measuring and checking kernels: Triton's ``triton.testing``.
+
+What tests backends is `tritonx_testing`, a distribution of its own (``packages/tritonx-testing``)."""
 
 from typing import TYPE_CHECKING
 

@@ -78,6 +78,6 @@ def test_a_device_without_spirv_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_arrays_go_to_the_cpu_backend_unless_this_one_is_named() -> None:
-    from tritonx.testing.conformance import names
+    from tritonx_testing.conformance import names
 
     assert "cpu" in names() and "opencl" not in names()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tritonx.testing.conformance import Cover, cases, isolated
-from tritonx.testing.conformance.arrangement import arranged_names
-from tritonx.testing.conformance.known import known_defects
 from tritonx_opencl import TARGETS
+from tritonx_testing.conformance import Cover, cases, isolated
+from tritonx_testing.conformance.arrangement import arranged_names
+from tritonx_testing.conformance.known import known_defects
 
 DEFECTS = known_defects(Path(__file__).parents[1] / "known_defects.txt")
 """What Intel's implementation gets wrong by itself, with sub-groups."""
@@ -41,7 +41,7 @@ def check(target: str, names: list[str], monkeypatch: pytest.MonkeyPatch) -> Non
     chosen = [name for name in names if name not in DEFECTS or target != "spirv"]
     failures = [result for result in isolated.run("opencl", chosen, SEED) if result.failed]
     shown = "\n".join(f"{r.kind} {r.name}: {r.message[:1000]}" for r in failures)
-    command = "python -m tritonx.testing.conformance opencl"
+    command = "python -m tritonx_testing.conformance opencl"
     again = f"TRITONX_OPENCL_TARGET={target} {command} --seed {SEED} -k NAME (--arranged for NAME@NUMBER)"
     assert not failures, f"{len(failures)} of {len(names)} cases on opencl:{target}; {again}\n{shown}"
 

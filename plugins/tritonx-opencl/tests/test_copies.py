@@ -23,11 +23,11 @@ import tritonx.language as tl
 from tritonx.backends.api import Driver, Target
 from tritonx.runtime import arrays, driver
 from tritonx.runtime.errors import ReadOnlyArgument, UnreachableArgument
-from tritonx.testing.conformance import Cover, cases, isolated
-from tritonx.testing.conformance.arrangement import arranged_names
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 from tritonx_opencl import OpenCLBackend, opencl
 from tritonx_opencl.driver import OpenCLDriver
+from tritonx_testing.conformance import Cover, cases, isolated
+from tritonx_testing.conformance.arrangement import arranged_names
 
 pytestmark = pytest.mark.usefixtures("device")
 SEED = int(os.environ["TRITONX_SEED"])
@@ -380,7 +380,7 @@ def check(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITONX_OPENCL_COPIES", "1")
     failures = [result for result in isolated.run("opencl", names, SEED) if result.failed]
     shown = "\n".join(f"{r.kind} {r.name}: {r.message[:1000]}" for r in failures)
-    command = "TRITONX_OPENCL_COPIES=1 TRITONX_OPENCL_TARGET=items python -m tritonx.testing.conformance opencl"
+    command = "TRITONX_OPENCL_COPIES=1 TRITONX_OPENCL_TARGET=items python -m tritonx_testing.conformance opencl"
     assert not failures, f"{len(failures)} of {len(names)} cases; {command} --seed {SEED} -k NAME\n{shown}"
 
 

@@ -1,7 +1,7 @@
 """Every op on every dtype and edge value as the GPU emitters write it, executed: a share, another one with each seed.
 
 ``TRITONX_SEED`` fixes the share and the values; ``TRITONX_CONFORMANCE=full`` runs all on each target, as ``python -m
-tritonx.testing.differential opencl`` does on the one that ``TRITONX_OPENCL_TARGET`` chooses."""
+tritonx_testing.differential opencl`` does on the one that ``TRITONX_OPENCL_TARGET`` chooses."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import os
 
 import pytest
 
-from tritonx.testing.differential import compare_group, groups
-from tritonx.testing.differential.devices import launcher
 from tritonx_opencl import TARGETS
+from tritonx_testing.differential import compare_group, groups
+from tritonx_testing.differential.devices import launcher
 
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"

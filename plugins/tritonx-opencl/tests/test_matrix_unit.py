@@ -13,9 +13,9 @@ import pytest
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.ir.text import parse_module, print_module
 from tritonx.ir.verify import verify
-from tritonx.testing.conformance import cases
-from tritonx.testing.conformance.device import BackendDevice
-from tritonx.testing.conformance.isolated import outcome
+from tritonx_testing.conformance import cases
+from tritonx_testing.conformance.device import BackendDevice
+from tritonx_testing.conformance.isolated import outcome
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -17,7 +17,7 @@ from tritonx.interpreter.compare import Inputs, same_behaviour
 from tritonx.interpreter.meanings import MEANINGS
 from tritonx.ir.text import parse_module
 from tritonx.ir.types import element_type, shape_of, type_of
-from tritonx.testing.random_kernels import ELEMENTS, random_kernel
+from tritonx_testing.random_kernels import ELEMENTS, random_kernel
 
 KERNELS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "12"))
 SEED = int(os.environ["TRITONX_SEED"])

@@ -49,10 +49,10 @@ from tritonx.backends.gpu_passes import gpu_passes
 from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
-from tritonx.testing.conformance.case import Case
-from tritonx.testing.conformance.device import host_arguments
-from tritonx.testing.conformance.suite import cases
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
+from tritonx_testing.conformance.case import Case
+from tritonx_testing.conformance.device import host_arguments
+from tritonx_testing.conformance.suite import cases
 
 TEXT = """
 tt.func public @f(%x: !tt.ptr<{t}> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<{t}>) {{

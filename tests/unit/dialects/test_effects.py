@@ -36,9 +36,9 @@ from tritonx.ir.effects import has_effects, is_removable, is_speculatable, may_r
 from tritonx.ir.failure import PassError
 from tritonx.ir.text import parse_module
 from tritonx.ir.types import type_of
-from tritonx.testing.conformance.device import find
-from tritonx.testing.conformance.suite import cases
 from tritonx.transforms.gpu.pending_accesses import accesses_of
+from tritonx_testing.conformance.device import find
+from tritonx_testing.conformance.suite import cases
 
 FOREIGN = ("builtin", "func", "test")
 """Dialects of others."""

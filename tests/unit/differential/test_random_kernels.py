@@ -17,8 +17,8 @@ from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.ir_launch import launch
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
-from tritonx.testing.generate import Features, RandomKernel, random_kernel
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
+from tritonx_testing.generate import Features, RandomKernel, random_kernel
 
 EXAMPLES = int(os.environ.get("TRITONX_RANDOM_KERNELS", "25"))
 

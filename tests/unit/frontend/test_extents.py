@@ -33,8 +33,8 @@ from tritonx.ir.builder import Builder
 from tritonx.language import standard
 from tritonx.language.block_shapes import storage_shape
 from tritonx.language.values import tensor
-from tritonx.testing.conformance import cases
-from tritonx.testing.conformance.device import PythonLines, check
+from tritonx_testing.conformance import cases
+from tritonx_testing.conformance.device import PythonLines, check
 
 SEED = int(os.environ["TRITONX_SEED"])
 SOURCES = sorted(Path(semantics.__file__).parent.glob("*.py"))

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.backend import active, emulated
 from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.interpreter.function import interpreted
+from tritonx_testing.emulators.ptx.backend import active, emulated
 
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 STEPS = (None, 1, 3, 64, -1, -5)

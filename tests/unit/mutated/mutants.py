@@ -16,9 +16,9 @@ from tritonx.backends.api import Compilation
 from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import run_pass_stage
 from tritonx.ir.text import print_module
-from tritonx.testing.conformance import Case, cases
-from tritonx.testing.conformance.device import find, host_arguments, options_for
-from tritonx.testing.conformance.isolated import is_refusal
+from tritonx_testing.conformance import Case, cases
+from tritonx_testing.conformance.device import find, host_arguments, options_for
+from tritonx_testing.conformance.isolated import is_refusal
 
 FOLDER = Path(__file__).parents[2] / "filecheck"
 SOURCES = ("dialects", "transforms", "conversion", "backends")

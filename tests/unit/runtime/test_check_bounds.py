@@ -19,8 +19,8 @@ import tritonx
 import tritonx.language as tl
 from tritonx.interpreter import interpreted
 from tritonx.interpreter.errors import OutOfBoundsAccess
-from tritonx.testing.conformance import check, find
-from tritonx.testing.conformance.suite import cases
+from tritonx_testing.conformance import check, find
+from tritonx_testing.conformance.suite import cases
 
 SEED = int(os.environ["TRITONX_SEED"])
 DEBUG = {"debug": True, "sanitize_overflow": False}
@@ -280,7 +280,7 @@ def test_a_checked_kernel_compiles_for(target: str, num_ctas: int) -> None:
     """Clusters are not checked, and compile as ever."""
     if num_ctas > 1 and target != "cuda:90":
         pytest.skip("has no clusters")
-    from tritonx.testing.conformance.case import Case, Trial
+    from tritonx_testing.conformance.case import Case, Trial
 
     def make(rng: np.random.Generator) -> Trial:
         return Trial((np.zeros(64, np.float32), np.zeros(64, np.float32)), {"BLOCK": 64})

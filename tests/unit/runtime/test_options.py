@@ -11,7 +11,6 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.backend import active, emulated
 from tritonx.backends import registry
 from tritonx.backends.api import Options
 from tritonx.backends.compiler import make_backend
@@ -23,6 +22,7 @@ from tritonx.language.dtypes import dtype
 from tritonx.runtime.compiling.compiler import compile
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import ImpossibleOption
+from tritonx_testing.emulators.ptx.backend import active, emulated
 
 TUNED = tritonx.Config({"BLOCK": 16}, num_warps=2, num_stages=4, num_ctas=1, maxnreg=64).all_kwargs()
 """What a launch with a configuration that was made for CUDA is given."""

@@ -10,13 +10,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tritonx.testing.conformance.case import EXACT, Tolerance
-from tritonx.testing.differential import compare_group, groups
-from tritonx.testing.differential.devices import launcher
-from tritonx.testing.differential.kernels import source
-from tritonx.testing.differential.operands import COUNT, edges, operands
-from tritonx.testing.differential.run import difference
-from tritonx.testing.differential.table import Operation
+from tritonx_testing.conformance.case import EXACT, Tolerance
+from tritonx_testing.differential import compare_group, groups
+from tritonx_testing.differential.devices import launcher
+from tritonx_testing.differential.kernels import source
+from tritonx_testing.differential.operands import COUNT, edges, operands
+from tritonx_testing.differential.run import difference
+from tritonx_testing.differential.table import Operation
 
 SEED = int(os.environ["TRITONX_SEED"])
 GROUPS = groups()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tritonx.testing.conformance import isolated
+from tritonx_testing.conformance import isolated
 
 SERVE = """
 import json, os, subprocess, sys, time

@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import pytest
 
 from tritonx.runtime.errors import OutOfResources
-from tritonx.testing.conformance import __main__ as command
-from tritonx.testing.conformance import isolated
-from tritonx.testing.conformance.isolated import Result
-from tritonx.testing.conformance.known import known_defects
-from tritonx.testing.conformance.record import Record
-from tritonx.testing.conformance.reports import Tally, table, write_junit
+from tritonx_testing.conformance import __main__ as command
+from tritonx_testing.conformance import isolated
+from tritonx_testing.conformance.isolated import Result
+from tritonx_testing.conformance.known import known_defects
+from tritonx_testing.conformance.record import Record
+from tritonx_testing.conformance.reports import Tally, table, write_junit
 
 FEW = "shape/"
 
@@ -84,7 +84,7 @@ def test_what_is_recorded_is_not_run_again(
 def test_a_stopped_run_says_how_far_it_came(tmp_path: Path) -> None:
     record = tmp_path / "r.jsonl"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tritonx.testing.conformance", "interpreter", "-v", "--record", record],
+        [sys.executable, "-m", "tritonx_testing.conformance", "interpreter", "-v", "--record", record],
         stdout=subprocess.PIPE, text=True, env=dict(os.environ),
     )  # fmt: skip
     assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""A ``-k`` of the commands of ``tritonx.testing`` that selects nothing is a mistake: nobody would see that."""
+"""A ``-k`` of the commands of ``tritonx_testing`` that selects nothing is a mistake: nobody would see that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 def test_nothing_selected(
     name: str, device: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = importlib.import_module(f"tritonx.testing.{name}.__main__")
+    command = importlib.import_module(f"tritonx_testing.{name}.__main__")
     monkeypatch.setattr(sys, "argv", [name, device, "-k", "no such name"])
     with pytest.raises(SystemExit) as stopped:
         command.main()

@@ -9,7 +9,7 @@ import pytest
 from tritonx.backends.api import Compilation, Target
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.ir.text import parse_module
-from tritonx.testing.conformance.structure import fault
+from tritonx_testing.conformance.structure import fault
 
 BLOCKED = "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>"
 MMA = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.suite import FAMILIES, cases
+from tritonx_testing.conformance.cover import Cover
+from tritonx_testing.conformance.suite import FAMILIES, cases
 
 
 def test_all_combinations_have_names_of_their_own() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.backends.amd.emulator import Emulator, checkout, compile_for, started
+from tritonx_testing.emulators.amd.emulator import Emulator, checkout, compile_for, started
 
 
 @pytest.fixture(params=["gfx1100", "gfx1201", "gfx950"])

@@ -15,11 +15,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.amd.emulator import CodeObject
+from tests.unit.backends.amd.shared_kernels import matmul
 from tritonx.backends.amd import BACKEND
 from tritonx.backends.amd.driver import HipError, library
 from tritonx.backends.api import Target
@@ -27,6 +26,7 @@ from tritonx.runtime import driver
 from tritonx.runtime.arrays import DeviceArray, empty, to_device
 from tritonx.runtime.devices.drivers import driver_of
 from tritonx.runtime.errors import MixedDevices, NoDevice, OutOfResources, UnsupportedArgument
+from tritonx_testing.emulators.amd.emulator import CodeObject
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 

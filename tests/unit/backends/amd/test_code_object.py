@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_kernels import attention, flip, matmul  # pyright: ignore[reportMissingImports]
 
 import tritonx as triton
 import tritonx.language as tl
+from tests.unit.backends.amd.shared_kernels import attention, flip, matmul
 from tritonx.backends.amd.targets import PROCESSORS
 from tritonx.runtime.errors import OutOfResources
 

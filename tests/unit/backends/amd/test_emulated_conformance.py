@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from tritonx.testing.conformance import cases
-from tritonx.testing.conformance.arranged_run import NotArranged, fitted, rewritten
-from tritonx.testing.conformance.arrangement import Placed, arranged_names, parted
-from tritonx.testing.conformance.case import Output
-from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.device import host_arguments, unsupported
-from tritonx.testing.conformance.isolated import is_refusal, is_too_long
-from tritonx.testing.conformance.random_blocks import random_case
-from tritonx.testing.conformance.suite import random_names
+from tritonx_testing.conformance import cases
+from tritonx_testing.conformance.arranged_run import NotArranged, fitted, rewritten
+from tritonx_testing.conformance.arrangement import Placed, arranged_names, parted
+from tritonx_testing.conformance.case import Output
+from tritonx_testing.conformance.cover import Cover
+from tritonx_testing.conformance.device import host_arguments, unsupported
+from tritonx_testing.conformance.isolated import is_refusal, is_too_long
+from tritonx_testing.conformance.random_blocks import random_case
+from tritonx_testing.conformance.suite import random_names
 
 SHARE = 24
 """One case of this many runs."""

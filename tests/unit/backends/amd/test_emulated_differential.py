@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tritonx.testing.differential import compare_group, groups
+from tritonx_testing.differential import compare_group, groups
 
 SHARE = 16
 """One group of this many runs."""

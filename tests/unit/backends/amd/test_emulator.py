@@ -10,10 +10,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from shared_kernels import attention, flip  # pyright: ignore[reportMissingImports]
 
 import tritonx as triton
 import tritonx.language as tl
+from tests.unit.backends.amd.shared_kernels import attention, flip
 from tritonx.interpreter.ir_launch import launch
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1]))
-
-from instruction_table import KERNELS, check, told  # pyright: ignore[reportMissingImports]
-
+from tests.unit.backends.instruction_table import KERNELS, check, told
 from tritonx.backends.amd.targets import PROCESSORS
 
 OF_INTEREST = re.compile(

@@ -14,9 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from matrix_unit import Mfma, Wmma  # pyright: ignore[reportMissingImports]
-from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
+from tests.unit.backends.amd.shared_kernels import matmul
 from tritonx.backends.amd.emit.dot import choose, type_name
 from tritonx.backends.amd.targets import PROCESSORS
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
@@ -24,6 +23,7 @@ from tritonx.dialects.gpu_layout import LocalDotOp
 from tritonx.dialects.tile import DotOp
 from tritonx.ir.types import shape_of, type_of
 from tritonx.layouts.lookup import linear_layout
+from tritonx_testing.emulators.amd.matrix_unit import Mfma, Wmma
 
 Compile = Callable[..., Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_kernels import matmul, precise_matmul, softmax  # pyright: ignore[reportMissingImports]
 
+from tests.unit.backends.amd.shared_kernels import matmul, precise_matmul, softmax
 from tests.unit.transforms.pipelining.pipelined_kernels import matmul as loop_of_products
 from tritonx.backends.amd import BACKEND
 from tritonx.ir.text import print_module

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from tritonx.backends.cpu.host import NAMED, host_isa
-from tritonx.testing.conformance import cases
+from tritonx_testing.conformance import cases
 
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
@@ -22,7 +22,7 @@ COUNT = 30
 
 _CHILD = """
 import sys
-from tritonx.testing.conformance import cases, check, find
+from tritonx_testing.conformance import cases, check, find
 seed, *names = sys.argv[1:]
 device = find("cpu")
 for case in cases():

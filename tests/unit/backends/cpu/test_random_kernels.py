@@ -23,7 +23,7 @@ from tritonx.backends.api import KernelImage, Compilation, Parameter, run_stages
 from tritonx.backends.cpu import BACKEND
 from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import parse_module
-from tritonx.testing.random_kernels import ELEMENTS, random_kernel
+from tritonx_testing.random_kernels import ELEMENTS, random_kernel
 
 target = BACKEND.parse_target(sys.argv[1])
 options = BACKEND.parse_options(target, {"enable_fp_fusion": False, "num_threads": 1})

@@ -13,7 +13,7 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.values import DTYPES
+from tritonx_testing.conformance.values import DTYPES
 
 
 @tritonx.jit

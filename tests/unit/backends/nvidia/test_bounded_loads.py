@@ -16,12 +16,12 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.backends.nvidia.passes.describe_loads import DescribeLoads
 from tritonx.dialects import tile
 from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import pass_context
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 FRONT = 64

@@ -18,9 +18,9 @@ from tests.unit.backends.nvidia.clustered_products import (
     used_besides,
     written_in_place,
 )
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.ir.failure import PassFailure
 from tritonx.tools.tensor_descriptor import TensorDescriptor
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 

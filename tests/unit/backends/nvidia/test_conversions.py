@@ -12,9 +12,9 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
-from tritonx.testing.differential import compare_group, groups
-from tritonx.testing.differential.table import Group
+from tritonx_testing.differential import compare_group, groups
+from tritonx_testing.differential.table import Group
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 CAPABILITIES = ("75", "80", "89", "90")

@@ -13,7 +13,6 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.transforms.gpu.test_executed import Program
 from tests.unit.transforms.tile.random_regular import RandomRegular, fresh, random_regular
 from tests.unit.transforms.tile.regular_kernels import REGULAR, matmul, matmul_kernel
@@ -25,6 +24,7 @@ from tritonx.dialects import tile
 from tritonx.interpreter.ir_launch import bind, launch
 from tritonx.ir.pipeline import pass_context
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = max(1, int(os.environ.get("TRITONX_RANDOM_KERNELS", "10")) // 10)

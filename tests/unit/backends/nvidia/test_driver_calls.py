@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.backends.nvidia.simulated_cuda import ATTRIBUTES, NAMED, SimulatedCuda
 from tritonx.backends.api import KernelImage, Parameter, Target
 from tritonx.backends.nvidia import driver
 from tritonx.backends.nvidia.launch.launcher import GRID_LIMITS, Launcher, launch_attributes
 from tritonx.runtime.errors import NoDevice, StartedBeforeFork, UnsupportedArgument
+from tritonx_testing.emulators.simulated_cuda import ATTRIBUTES, NAMED, SimulatedCuda
 
 SEED = int(os.environ["TRITONX_SEED"])
 

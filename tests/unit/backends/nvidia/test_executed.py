@@ -18,19 +18,19 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tests.unit.backends.nvidia.products import drawn, product
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.transforms.gpu.test_executed import Program
 from tests.unit.transforms.pipelining.pipelined_kernels import PIPELINED, STAGES
 from tritonx.backends.nvidia import matrix_units
 from tritonx.conversion.tile_to_gpu.matrix_unit import Product
 from tritonx.layouts.encodings import NvmmaSharedEncoding
-from tritonx.testing.conformance import cases
-from tritonx.testing.conformance.device import check
-from tritonx.testing.conformance.isolated import is_refusal, is_too_long
-from tritonx.testing.conformance.random_blocks import random_case
-from tritonx.testing.conformance.suite import random_names
-from tritonx.testing.conformance.values import DTYPES
 from tritonx.transforms.pipelining.loads_ahead import SMALL_BYTES
+from tritonx_testing.conformance import cases
+from tritonx_testing.conformance.device import check
+from tritonx_testing.conformance.isolated import is_refusal, is_too_long
+from tritonx_testing.conformance.random_blocks import random_case
+from tritonx_testing.conformance.suite import random_names
+from tritonx_testing.conformance.values import DTYPES
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1]))
-
-from instruction_table import KERNELS, check, told  # pyright: ignore[reportMissingImports]
-
 import tritonx
 import tritonx.language as tl
+from tests.unit.backends.instruction_table import KERNELS, check, told
 from tritonx.backends.nvidia.targets import CAPABILITIES
 
 OF_INTEREST = re.compile(

@@ -21,7 +21,6 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.backends.nvidia.test_block_copies import draw_made, draw_together, made_and_moved, made_together, run
 from tests.unit.backends.nvidia.test_launcher import CONTEXT, FUNCTION, RecordingDriver, check
 from tests.unit.transforms.gpu.test_executed import Program
@@ -47,6 +46,7 @@ from tritonx.runtime.errors import IrregularArgument, UnsupportedArgument
 from tritonx.runtime.launch.descriptor_parameters import FlatParameters, Made
 from tritonx.tools.compile import CompileArgs, NotEmbeddable, compile_kernel
 from tritonx.tools.tensor_descriptor import TensorDescriptor
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 OPTIONS: dict[str, Any] = {"warp_group_dots": True, "launch_maps": True}

@@ -11,9 +11,9 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.backend import active, emulated
 from tritonx.runtime.compiling.compiler import compile
 from tritonx.runtime.compiling.sources import ASTSource
+from tritonx_testing.emulators.ptx.backend import active, emulated
 
 
 @tritonx.jit

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.backends.nvidia.ptx.arguments import packed
-from tests.unit.backends.nvidia.sass.extrema import Extrema
-from tests.unit.backends.nvidia.sass.operands import NotKnown
-from tests.unit.backends.nvidia.sass.program import of_a_warp
-from tests.unit.backends.nvidia.sass.run import run
 from tests.unit.backends.nvidia.test_assembler_faults import EITHER
 from tritonx.backends.nvidia.assembler import assemble as assembler
 from tritonx.backends.nvidia.assembler.assembler_faults import avoid_faults, takes_and_for_or
 from tritonx.backends.nvidia.assembler.disassemble import find_nvdisasm
 from tritonx.backends.nvidia.targets import CAPABILITIES
 from tritonx.runtime.devices.dtype_names import TYPE_NAMES
-from tritonx.testing.conformance.case import Output
-from tritonx.testing.conformance.random_blocks import arithmetic_program
+from tritonx_testing.conformance.case import Output
+from tritonx_testing.conformance.random_blocks import arithmetic_program
+from tritonx_testing.emulators.ptx.arguments import packed
+from tritonx_testing.emulators.sass.extrema import Extrema
+from tritonx_testing.emulators.sass.operands import NotKnown
+from tritonx_testing.emulators.sass.program import of_a_warp
+from tritonx_testing.emulators.sass.run import run
 
 if assembler.find_ptxas() is None or find_nvdisasm() is None:
     pytest.skip("there is no ptxas or no nvdisasm", allow_module_level=True)

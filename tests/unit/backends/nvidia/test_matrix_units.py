@@ -18,8 +18,8 @@ from tritonx.interpreter.ir_launch import bind
 from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import OFFSET, WARP
 from tritonx.layouts.encodings import DotOperandEncoding, NvidiaMmaEncoding, NvmmaSharedEncoding
-from tritonx.testing.conformance.device import host_arguments
-from tritonx.testing.conformance.suite import cases
+from tritonx_testing.conformance.device import host_arguments
+from tritonx_testing.conformance.suite import cases
 
 SEED = int(os.environ["TRITONX_SEED"])
 GROUPS = WarpGroupUnit()

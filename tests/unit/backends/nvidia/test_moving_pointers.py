@@ -15,7 +15,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 

@@ -13,8 +13,8 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.backends.nvidia.assembler.assemble import find_ptxas
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 SIGNATURE = {**dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16"), **dict.fromkeys(("M", "N", "K"), "i32")}

@@ -13,13 +13,13 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.backends.nvidia import inserts as passes
 from tritonx.backends.nvidia.assembler.assemble import find_ptxas
 from tritonx.backends.nvidia.passes.recompute_offsets import RecomputeOffsets
-from tritonx.testing.conformance import cases
-from tritonx.testing.conformance.device import check
-from tritonx.testing.conformance.isolated import is_refusal, is_too_long
+from tritonx_testing.conformance import cases
+from tritonx_testing.conformance.device import check
+from tritonx_testing.conformance.isolated import is_refusal, is_too_long
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 POINTERS = dict.fromkeys(("a_ptr", "b_ptr", "bias_ptr", "residual_ptr", "c_ptr"), "*bf16")

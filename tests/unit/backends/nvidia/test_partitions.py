@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.unit.backends.nvidia.ptx.arguments import extent, packed
-from tests.unit.backends.nvidia.ptx.run import Block, execute, window
-from tests.unit.backends.nvidia.ptx.text import Instruction, Number, parse
-from tests.unit.backends.nvidia.ptx.threads import LANES, Fault
 from tritonx.backends.api import Compilation, Options, PassStage, Target, run_stages
 from tritonx.backends.registry import parse_target
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
+from tritonx_testing.emulators.ptx.arguments import extent, packed
+from tritonx_testing.emulators.ptx.run import Block, execute, window
+from tritonx_testing.emulators.ptx.text import Instruction, Number, parse
+from tritonx_testing.emulators.ptx.threads import LANES, Fault
 
 SEED = int(os.environ["TRITONX_SEED"])
 MOST = 256

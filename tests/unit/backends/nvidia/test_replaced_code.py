@@ -11,8 +11,8 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.backend import active, emulated
 from tritonx.runtime.errors import UnsupportedArgument
+from tritonx_testing.emulators.ptx.backend import active, emulated
 
 N = 100
 

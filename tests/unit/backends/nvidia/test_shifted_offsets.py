@@ -12,11 +12,11 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.run import execute, window
-from tests.unit.backends.nvidia.ptx.text import parse
 from tritonx.backends.nvidia.assembler.assemble import find_ptxas
 from tritonx.backends.nvidia.assembler.disassemble import disassemble, find_nvdisasm
 from tritonx.backends.nvidia.assembler.shifted_offsets import shift_offsets
+from tritonx_testing.emulators.ptx.run import execute, window
+from tritonx_testing.emulators.ptx.text import parse
 
 SEED = int(os.environ["TRITONX_SEED"])
 

@@ -10,10 +10,10 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
-from tritonx.testing.conformance.case import Case
-from tritonx.testing.conformance.device import check
-from tritonx.testing.conformance.families.memory import EDGES, edges, edges_kernel
+from tritonx_testing.conformance.case import Case
+from tritonx_testing.conformance.device import check
+from tritonx_testing.conformance.families.memory import EDGES, edges, edges_kernel
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 FULL, SINGLE = "ld.global.v4.b32", "ld.global.b16"

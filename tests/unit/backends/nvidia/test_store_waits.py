@@ -9,7 +9,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx.backend import active, emulated
+from tritonx_testing.emulators.ptx.backend import active, emulated
 
 
 @tritonx.jit

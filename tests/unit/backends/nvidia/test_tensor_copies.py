@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.unit.backends.nvidia.ptx import run
-from tests.unit.backends.nvidia.ptx.memory import SHARED_BASE
-from tests.unit.backends.nvidia.ptx.text import Address, Instruction, parse
 from tritonx.backends.api import Compilation, PassStage
 from tritonx.backends.registry import parse_target
 from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
@@ -21,6 +18,9 @@ from tritonx.ir.text import parse_module
 from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.encodings import NvmmaSharedEncoding
+from tritonx_testing.emulators.ptx import run
+from tritonx_testing.emulators.ptx.memory import SHARED_BASE
+from tritonx_testing.emulators.ptx.text import Address, Instruction, parse
 
 SEED = int(os.environ["TRITONX_SEED"])
 TEXT = """

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.unit.backends.nvidia.ptx.device import PtxDevice
-from tritonx.testing.conformance import cases
-from tritonx.testing.conformance.case import Case, Output
-from tritonx.testing.conformance.families.atomic import neighbours_kernel
-from tritonx.testing.conformance.families.blocks import reduce_kernel, reduced
+from tritonx_testing.conformance import cases
+from tritonx_testing.conformance.case import Case, Output
+from tritonx_testing.conformance.families.atomic import neighbours_kernel
+from tritonx_testing.conformance.families.blocks import reduce_kernel, reduced
+from tritonx_testing.emulators.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
 

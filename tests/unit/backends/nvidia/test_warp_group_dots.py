@@ -23,9 +23,9 @@ from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.edit import erase
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
-from tritonx.testing.conformance.case import Output
-from tritonx.testing.conformance.device import host_arguments
-from tritonx.testing.conformance.suite import cases
+from tritonx_testing.conformance.case import Output
+from tritonx_testing.conformance.device import host_arguments
+from tritonx_testing.conformance.suite import cases
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = max(12, int(os.environ.get("TRITONX_RANDOM_KERNELS", "0")))

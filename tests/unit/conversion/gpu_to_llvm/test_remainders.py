@@ -11,8 +11,8 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx import backend as nvidia
 from tritonx.interpreter import interpreted
+from tritonx_testing.emulators.ptx import backend as nvidia
 
 N = 512
 

@@ -22,7 +22,7 @@ from tritonx.interpreter.rounding import Rounding, round_to
 from tritonx.interpreter.rounding import integer_to_float as rounded_once
 from tritonx.interpreter.values import dtype_of
 from tritonx.ir.types import FLOAT8_TYPES, bf16
-from tritonx.testing.differential.operands import edges, ties
+from tritonx_testing.differential.operands import edges, ties
 
 SEED = int(os.environ["TRITONX_SEED"])
 INTEGERS = {"float": "i32", "double": "i64"}

@@ -19,9 +19,9 @@ from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.types import encoding_of, type_of
-from tritonx.testing.conformance import Case, cases
-from tritonx.testing.conformance.device import host_arguments, options_for
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
+from tritonx_testing.conformance import Case, cases
+from tritonx_testing.conformance.device import host_arguments, options_for
 
 TARGETS = ("cuda:90", "hip:gfx942", "cuda:90 by warp groups")
 OF_INDICES = ("tt.make_range", "tt.expand_dims", "tt.broadcast", "tt.splat", "tt.addptr")

@@ -8,7 +8,7 @@ import sys
 
 _CHILD = """
 import hashlib
-from tritonx.testing.conformance import cases, find
+from tritonx_testing.conformance import cases, find
 device = find("cpu:x86-64-v3")
 for case in cases():
     if case.name.startswith(("memory/matrix", "blocks/pointer")):

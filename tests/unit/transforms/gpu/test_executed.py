@@ -34,13 +34,13 @@ from tritonx.interpreter.ir_launch import Bound, bind
 from tritonx.interpreter.values import Descriptor
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
-from tritonx.testing.generate import random_kernel
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 from tritonx.transforms import gpu as passes_of_the_level
 from tritonx.transforms import pipelining
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.split_dots import SplitDots
+from tritonx_testing.generate import random_kernel
 
 SEED = int(os.environ["TRITONX_SEED"])
 KERNELS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))

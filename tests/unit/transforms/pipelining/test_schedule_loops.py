@@ -226,7 +226,7 @@ def test_schedules_of_loops_are_the_constraint_solvers(monkeypatch: pytest.Monke
 
 @pytest.mark.skipif(ASKED is None, reason="TRITONX_SCHEDULES is not set")
 def test_loops_of_the_conformance_suite() -> None:
-    from tritonx.testing.conformance.suite import cases
+    from tritonx_testing.conformance.suite import cases
 
     found = 0
     for case in cases():

@@ -12,9 +12,9 @@ from tritonx.interpreter.compare import Inputs, same_behaviour
 from tritonx.ir.pipeline import PassHooks, run_passes
 from tritonx.ir.text import parse_module
 from tritonx.ir.verify import verify
-from tritonx.testing.random_kernels import ELEMENTS, random_kernel
 from tritonx.transforms.registry import find_pass
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
+from tritonx_testing.random_kernels import ELEMENTS, random_kernel
 
 SEED = int(os.environ["TRITONX_SEED"])
 COUNT = int(os.environ.get("TRITONX_RANDOM_KERNELS", "6"))
