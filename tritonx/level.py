@@ -76,7 +76,8 @@ _3_9 = replace(
     keeps_a_configuration=True,
 )
 LEVELS = {level.name: level for level in (_3_6, _3_7, _3_8, _3_9)}
-DEFAULT = "3.6"
+DEFAULT = "3.9"
+"""The newest."""
 
 
 def find(name: str) -> Level:
