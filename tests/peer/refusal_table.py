@@ -20,7 +20,11 @@ from refusal_reasons import BEYOND, WRAPPERS, reason_of  # beside this file
 from refusal_runner import Outcome, outcomes, outcomes_apart  # beside this file
 from refusal_sites import sites  # beside this file
 
+from tritonx import level
+
 HERE = Path(__file__).parent
+LEVEL = "3.6"
+"""That tritonx is asked at: what later levels take of the cases is none of its own."""
 SHOWN = 3
 
 
@@ -69,7 +73,8 @@ def installed() -> Path | None:
 
 
 def main() -> None:
-    (HERE / "refusals_tritonx.txt").write_text("\n".join(here_rows(dict(outcomes("tritonx", CASES)))) + "\n")
+    with level.at(LEVEL):
+        (HERE / "refusals_tritonx.txt").write_text("\n".join(here_rows(dict(outcomes("tritonx", CASES)))) + "\n")
     own = installed()
     folders = [Path(argument) for argument in sys.argv[1:]]
     for package, folder in [*([(own, None)] if own else []), *[(f / "triton", f) for f in folders]]:

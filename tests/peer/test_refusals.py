@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from refusal_cases import CASES  # beside this file
 from refusal_reasons import BEYOND, NO_CASE  # beside this file
 from refusal_runner import outcomes, outcomes_apart  # beside this file
-from refusal_table import here_rows, installed, version_of, wheel_rows  # beside this file
+from refusal_table import LEVEL, here_rows, installed, version_of, wheel_rows  # beside this file
 
 HERE = Path(__file__).parent
 FRESH = "run tests/peer/refusal_table.py and look at what changed"
@@ -31,6 +31,7 @@ def rows(name: str) -> list[str]:
     return (HERE / f"refusals_{name}.txt").read_text().splitlines()
 
 
+@pytest.mark.level(LEVEL)
 def test_tritonx_refuses_what_the_table_says() -> None:
     made = dict(outcomes("tritonx", CASES))
     assert here_rows(made) == rows("tritonx"), FRESH
