@@ -60,12 +60,12 @@ class Setting:
     cache: Path
 
     def environment(self, compiler: Compiler) -> dict[str, str]:
-        """With these modules behind the compiler's on the path."""
+        """With these modules behind the compiler's on the path, at the level of the peer."""
         first = TREE if compiler == "tritonx" else self.peer.folder
         path = os.pathsep.join([str(first), str(FOLDER.parent)])
         own = {"PYTHONPATH": path, "TRITON_LAUNCH_MAPS": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore",
                "TRITON_CACHE_DIR": str(self.cache / f"triton-{self.peer.version}"),
-               "TRITONX_CACHE_DIR": str(self.cache / "tritonx")}  # fmt: skip
+               "TRITONX_CACHE_DIR": str(self.cache / "tritonx"), "TRITONX_LEVEL": self.peer.version}  # fmt: skip
         return {**os.environ, **self.programs.variables, **own}
 
 
