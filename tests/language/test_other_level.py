@@ -1,4 +1,4 @@
-"""A sample of the conformance suite, of the sweep and of the table of ops at a level that is not the default, drawn with
+"""A sample of the conformance suite, the sweep and the table of ops at a level that is not the default, drawn with
 ``TRITONX_SEED``; the other tests run at the default."""
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from tritonx import level
-from tritonx.testing.conformance import cases, isolated
-from tritonx.testing.differential import compare_group, groups
-from tritonx.testing.differential.devices import launcher
-from tritonx.testing.sweep.__main__ import START, sample
+from tritonx_testing.conformance import cases, isolated
+from tritonx_testing.differential import compare_group, groups
+from tritonx_testing.differential.devices import launcher
+from tritonx_testing.sweep.__main__ import START, sample
 
 SEED = int(os.environ["TRITONX_SEED"])
 OTHERS = [name for name in level.LEVELS if name != level.DEFAULT]
