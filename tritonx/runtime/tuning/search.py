@@ -116,7 +116,7 @@ def compiled(launches: Launches, configs: Sequence[Config], records: Records | N
     try:
         while waiting or flying:
             config: Config | None = None
-            if waiting and len(flying) < launches.in_flight:
+            if waiting and (not flying or len(flying) < launches.in_flight):
                 config = waiting.popleft()
                 future = launches.begin(config) if records is None or records.get(config) is None else None
                 if future is not None:

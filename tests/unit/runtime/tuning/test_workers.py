@@ -213,3 +213,18 @@ def test_where_no_worker_can_it_is_compiled_here() -> None:
         x, y = _drawn(), np.zeros(256, np.float32)
         tuned[lambda meta: (256 // meta["BLOCK"],)](x, y, 256)
     np.testing.assert_array_equal(x, y)
+
+
+def test_a_kernel_that_compiles_nothing_is_searched() -> None:
+    """A library's own class: nothing of it is begun before it is measured."""
+
+    class Library(tritonx.KernelInterface[Any]):
+        arg_names = ("x", "BLOCK")
+
+        def run(self, x: object, *, grid: object, warmup: bool, **options: object) -> None:
+            time.sleep(0.02 if options["BLOCK"] == 8 else 0)
+
+    configs = [tritonx.Config({"BLOCK": block}) for block in (8, 16)]
+    kernel = tritonx.autotune(configs, key=[])(Library())
+    kernel[(1,)](None)
+    assert kernel.best_config == configs[1]
