@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tritonx import compiler as compiler
     from tritonx import errors as errors
+    from tritonx import experimental as experimental
     from tritonx import jax as jax
     from tritonx import language as language
     from tritonx import runtime as runtime
@@ -91,6 +92,7 @@ _MODULES = {
     "backends": "backends",
     "compiler": "compiler",
     "errors": "errors",
+    "experimental": "experimental",
     "jax": "jax",
     "knobs": "runtime.knobs",
     "language": "language",

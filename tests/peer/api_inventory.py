@@ -136,10 +136,16 @@ def _imported(name: str) -> ModuleType:
         del sys.modules["torch"]
 
 
+DECLARED = f"{THEIRS}.experimental."
+"""What is refused when it is launched: the module is stated, and `tests/unit/compat/test_gluon.py` holds its names."""
+
+
 def found() -> Iterator[Found]:
     """Every name of Triton's surface, module after module; of a module that is not there, the module alone."""
     yield from _bindings()
     for name in modules(THEIRS):
+        if name.startswith(DECLARED):
+            continue
         try:
             own = _module(name)
         except ModuleNotFoundError as error:

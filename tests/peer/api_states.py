@@ -5,6 +5,7 @@ from __future__ import annotations
 DIFFERS: dict[str, tuple[str, ...]] = {
     "``out_dtype`` is None, as from 3.8 on: levels.md says what that means": ("language.dot", "language.core.dot"),
     "``context`` and ``load_dialects`` alone: the dialects are xDSL's, in `tritonx.dialects`": ("_C.libtriton.ir",),
+    "Gluon is imported, and its kernels are refused when they are launched": ("experimental",),
     "``cublas`` alone": ("_C.libtriton.nvidia",),
     "without ``get_distributed_view`` and ``get_shared_view``: `tritonx.layouts.draw` has pictures": (
         "_C.libtriton.linear_layout",
