@@ -32,29 +32,33 @@ def signatures(functions: Mapping[str, Mapping[tuple[str, ...], tuple[str, str]]
 
 def call_each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
     """Call a scalar function, the module's or an external one, on every element, once for equal operands."""
-    elems = [t.elem for t in operands]
     if symbol not in f.module.definitions:
-        f.module.declare(result, symbol, elems)
+        f.module.declare(result, symbol, [t.elem for t in operands])
+    return each_called(f, symbol, operands, result)
+
+
+def each_called(f: FunctionEmitter, callee: str, operands: list[Tile], result: str) -> Tile:
+    """Call what LLVM's ``call`` has behind the type, a symbol or assembly, on every element, once for equal operands."""
     n = operands[0].n
     if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.may_be_written_late(f.current):
 
         def piece(first: int, count: int) -> str:
             runs = [Tile.wide(t.elem, count, f.run(t, first, count)) for t in operands]
-            return f.wide(called(f, symbol, runs, result))
+            return f.wide(called(f, callee, runs, result))
 
         return Tile(result, n, lazy=piece)
-    return called(f, symbol, operands, result)
+    return called(f, callee, operands, result)
 
 
-def called(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
-    """The calls of ``call_each``, written now."""
+def called(f: FunctionEmitter, callee: str, operands: list[Tile], result: str) -> Tile:
+    """The calls of ``each_called``, written now."""
     elems = [t.elem for t in operands]
     made: dict[tuple[str, ...], str] = {}
     names: list[str] = []
     for key in zip(*(f.scalars(t) for t in operands), strict=True):
         if key not in made:
             arguments = ", ".join(f"{e} {x}" for e, x in zip(elems, key, strict=True))
-            made[key] = f.inst(f"call {result} {symbol}({arguments})")
+            made[key] = f.inst(f"call {result} {callee}({arguments})")
         names.append(made[key])
     return joined(f, result, names)
 

@@ -163,6 +163,20 @@ def float_cast(op: Operation, f: FunctionEmitter) -> None:
     f.result(op, cast_float(f, f.get(op.operands[0]), op.operands[0].type, op.results[0].type, rounding))
 
 
+def to_integer(rule: Rule, *, signed: bool) -> Emit:
+    """fptosi and fptoui, for which the machine is asked first."""
+    portable = emitted(rule)
+
+    def emit(op: Operation, f: FunctionEmitter) -> None:
+        made = f.machine.to_integer(f, f.get(op.operands[0]), f.elem(op.results[0]), signed=signed)
+        if made is None:
+            portable(op, f)
+        else:
+            f.result(op, made)
+
+    return emit
+
+
 def format_name(type_: Attribute) -> str:
     """The IR's name of a floating-point element type: ``f32``, ``bf16``, ``f8E4M3FN``."""
     return element_type(type_).name
@@ -248,6 +262,8 @@ TABLE: dict[type[Operation], Emit] = {
             *(tile.BitcastOp, tile.IntToPtrOp, tile.PtrToIntOp),
         )
     },
+    arith.FPToSIOp: to_integer(RULES[arith.FPToSIOp], signed=True),
+    arith.FPToUIOp: to_integer(RULES[arith.FPToUIOp], signed=False),
     **dict.fromkeys((arith.ExtFOp, arith.TruncFOp, tile.FpToFpOp), float_cast),
     **case(arith.ConstantOp, constant),
     ub.PoisonOp: poison,

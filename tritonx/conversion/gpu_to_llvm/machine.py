@@ -344,6 +344,11 @@ class Machine(ABC):
         None for the default."""
         return None
 
+    def to_integer(self, f: FunctionEmitter, tile: Tile, target: str, *, signed: bool) -> Tile | None:
+        """Floats truncated to integers of LLVM's type ``target``, saturating and 0 for NaN, by an instruction of the
+        machine; None where LLVM's own code is right."""
+        return None
+
     def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
         """Emit the matrix instructions for a product if the layout of its result is one of the vendor's; False if it is
         not.

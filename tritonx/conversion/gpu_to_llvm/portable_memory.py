@@ -92,11 +92,11 @@ class PortableMemory:
             if self._swaps(operation, elem):
                 part = Part.at(f, pointer, elem, self.smallest_atomic)
                 return modify(f, part, Swap(where, sem), operation, value)
-            name = RMW_OPERATIONS[kind]
-            ordered = f"{where}{MEMORY_ORDERS[sem]}, align {bits(elem) // 8}{self.atomic_marks(name, where)}"
-            return f.inst(f"atomicrmw {name} {f.global_} {pointer}, {elem} {value} {ordered}")
+            name, nbytes = RMW_OPERATIONS[kind], access.width * bits(elem) // 8
+            ordered = f"{where}{MEMORY_ORDERS[sem]}, align {nbytes}{self.atomic_marks(name, where)}"
+            return f.inst(f"atomicrmw {name} {f.global_} {pointer}, {access.type} {value} {ordered}")
 
-        return guarded(f, mask, elem, "poison", make)
+        return guarded(f, mask, access.type, "poison", make)
 
     def atomic_marks(self, operation: str, where: str) -> str:
         """The metadata of an ``atomicrmw``, each behind a comma; ``where`` is empty for all of the system."""

@@ -47,7 +47,7 @@ def test_one_rounding(capability: str) -> None:
 
 
 @tritonx.jit
-def bytes_to_floats(x, o, N: tl.constexpr):
+def converted(x, o, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(o + i, tl.load(x + i).to(o.dtype.element_ty))
 
@@ -62,5 +62,20 @@ def test_every_byte_becomes_a_float(capability: str, dtype: str, warps: int) -> 
     x = np.random.default_rng(SEED).permutation(256).astype(np.uint8).view(dtype)
     for wanted in (np.float16, np.float32, ml_dtypes.bfloat16):
         out = np.full(256, 77, wanted)
-        device.launch(bytes_to_floats, (x, out), {"N": 256}, 1, options)
+        device.launch(converted, (x, out), {"N": 256}, 1, options)
         np.testing.assert_array_equal(out.astype(np.float64), x.astype(np.float64), err_msg=f"seed {SEED}")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
+def test_floats_become_integers_in_one_instruction(dtype: Any) -> None:
+    """Truncated, saturating, and 0 for NaN, with nothing around the instruction that converts."""
+    limits = np.iinfo(dtype)
+    edges = [np.nan, np.inf, -np.inf, 0.0, -0.5, float(limits.min) - 1.5, float(limits.max) + 1.5, 1e30, -1e30]
+    drawn = np.random.default_rng(SEED).normal(0, float(limits.max), 128 - len(edges))
+    x = np.concatenate([edges, drawn]).astype(np.float32)
+    whole = np.trunc(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=1e30, neginf=-1e30))
+    out = np.full(128, 77, dtype)
+    text = PtxDevice("90", SEED).launch(converted, (x, out), {"N": 128}, 1, {"num_warps": 1})
+    np.testing.assert_array_equal(out, np.clip(whole, limits.min, limits.max).astype(dtype), err_msg=f"seed {SEED}")
+    assert text.count("cvt.rzi.") == 4
+    assert not any(word in text for word in ("setp.", "selp.", "min.", "max."))

@@ -16,7 +16,7 @@ from tritonx.backends.amd.emit.cache_modifiers import is_nontemporal, is_volatil
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.portable_memory import PortableMemory
 from tritonx.conversion.gpu_to_llvm.types import bits
-from tritonx.dialects.tile.enums import MemSyncScope
+from tritonx.dialects.tile.enums import MemSyncScope, RMWOp
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -64,6 +64,11 @@ class AmdMemory(PortableMemory):
         volatile = access.volatile or is_volatile(access.cache, stores=stores)
         marks = ", !nontemporal !{i32 1}" if is_nontemporal(access.cache, stores=stores) else ""
         return "volatile " if volatile else "", marks
+
+    def atomic_width(self, kind: int, elem: str) -> int:
+        """Two floats of 16 bits are added as a word: by an instruction of most processors, and else in one loop of
+        compare-and-swap for both."""
+        return 2 if RMWOp(kind) is RMWOp.FADD and elem in ("half", "bfloat") else 1
 
     def atomic_marks(self, operation: str, where: str) -> str:
         marks = _OWN_MEMORY if where else ""

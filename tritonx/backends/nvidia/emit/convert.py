@@ -1,5 +1,5 @@
-"""Floating-point conversions that NVIDIA has instructions for and LLVM's fptrunc and fpext do not cover: the fp8
-formats and rounding toward zero.
+"""Conversions of floats that NVIDIA has instructions for and LLVM's do not cover: the fp8 formats, rounding toward zero,
+and integers that saturate.
 
 PTX ISA 9.0, "cvt". fp8 conversions work on pairs and saturate to the largest finite value; they need compute
 capability 8.9, those of f32 to bf16 8.0. Everything else is `conversion.scalar`'s."""
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm.calls import call_each
+from tritonx.conversion.gpu_to_llvm.calls import call_each, each_called
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile, lanewise
 from tritonx.conversion.gpu_to_llvm.types import FORMATS
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -56,6 +56,21 @@ def truncate(f: FunctionEmitter, capability: int, tile: Tile, target: str) -> Ti
     narrow = single(f, tile)
     names = [f.inst(f'call half asm "cvt.rz.f16.f32 $0, $1;", "=h,f"(float {x})') for x in f.scalars(narrow)]
     return f.gathered("half", names)
+
+
+_INTEGERS = {"i8": ("8", "i32", "=r"), "i16": ("16", "i16", "=h"), "i32": ("32", "i32", "=r")}
+"""By type its bits, the type of the register and its constraint."""
+
+
+def to_integer(f: FunctionEmitter, tile: Tile, target: str, *, signed: bool) -> Tile | None:
+    """cvt clamps to the range of the result, and has 0 for NaN where neither side has 64 bits (LLVM takes minima,
+    comparisons and selects for that, seven instructions for an i32)."""
+    if target not in _INTEGERS or tile.elem == "double":
+        return None
+    width, register, constraint = _INTEGERS[target]
+    kind = f"{'s' if signed else 'u'}{width}"
+    callee = f'asm "cvt.rzi.{kind}.f32 $0, $1;", "{constraint},f"'
+    return convert_tile(f, "trunc", each_called(f, callee, [convert_tile(f, "fpext", tile, "float")], register), target)
 
 
 def pairs(names: list[str]) -> list[tuple[str, str]]:

@@ -197,6 +197,9 @@ class NvidiaMachine(Machine):
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         return convert.convert(f, self.capability, tile, source, target, rounding)
 
+    def to_integer(self, f: FunctionEmitter, tile: Tile, target: str, *, signed: bool) -> Tile | None:
+        return convert.to_integer(f, tile, target, signed=signed)
+
     def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
         return dot.mma(f, self.capability, product)
 
