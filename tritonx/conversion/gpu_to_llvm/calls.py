@@ -38,7 +38,7 @@ def call_each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str
 
 
 def each_called(f: FunctionEmitter, callee: str, operands: list[Tile], result: str) -> Tile:
-    """Call what LLVM's ``call`` has behind the type, a symbol or assembly, on every element, once for equal operands."""
+    """``call_each`` of what LLVM's ``call`` has behind the type: a known symbol, or assembly."""
     n = operands[0].n
     if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.may_be_written_late(f.current):
 

@@ -1,4 +1,4 @@
-"""Conversions of floats that NVIDIA has instructions for and LLVM's do not cover: the fp8 formats, rounding toward zero,
+"""Conversions of floats that NVIDIA has instructions for and LLVM does not make: the fp8 formats, rounding toward zero,
 and integers that saturate.
 
 PTX ISA 9.0, "cvt". fp8 conversions work on pairs and saturate to the largest finite value; they need compute
