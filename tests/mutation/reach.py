@@ -214,4 +214,4 @@ def _one_pytest(scratch: Path, digests: dict[str, str], reach_path: Path, seed: 
 
 
 def python_path(scratch: Path) -> str:
-    return os.pathsep.join(map(str, (scratch, *sorted(scratch.glob("plugins/*")))))
+    return os.pathsep.join(map(str, (scratch, *sorted(scratch.glob("packages/*")), *sorted(scratch.glob("plugins/*")))))
