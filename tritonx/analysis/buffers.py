@@ -129,7 +129,7 @@ def _of_scan(op: tile.ScanOp) -> int:
 
 
 def _of_atomic(op: Operation) -> int:
-    """Only of one whose old values are used; see its effects."""
+    """Only of one whose results are used; see its effects."""
     result = op.results[0]
     layout = tensor_layout(type_of(result)) if is_tensor(type_of(result)) else None
     return scratch.copies_bytes(layout, stored_bytes(type_of(result)))
@@ -156,6 +156,8 @@ SCRATCH: dict[type[Operation], Callable[[Operation], int]] = {
     **case(tile.ScanOp, _of_scan),
     tile.AtomicRMWOp: _of_atomic,
     tile.AtomicCASOp: _of_atomic,
+    tile.AtomicLoadOp: _of_atomic,
+    tile.AtomicPollOp: _of_atomic,
     tile.HistogramOp: _of_histogram,
 }
 """Bytes of scratch memory, for every op that declares some and has an emitter; that of tables follows from LAYOUTS, and

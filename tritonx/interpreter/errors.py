@@ -59,6 +59,10 @@ class ReadOnlyWrite(KernelFault):
     """A store to an array that NumPy marks as not writeable."""
 
 
+class EndlessPoll(KernelFault):
+    """`tl.atomic_poll` without a timeout waits for a value that nobody writes while it runs."""
+
+
 class DeviceAssertion(KernelFault):
     """`tl.device_assert` failed in some lane."""
 

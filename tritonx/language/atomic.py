@@ -1,6 +1,7 @@
-"""Atomics. Each returns the old value (undefined for masked-off lanes).
+"""Atomics. A read-modify-write returns the old value (undefined for masked-off lanes).
 
-``sem``: "relaxed", "acquire", "release" or "acq_rel" (default); ``scope``: "gpu" (default), "cta" or "sys".
+``sem``: "relaxed", "acquire", "release" or "acq_rel" (default of read-modify-writes); loads and polls acquire or are
+relaxed, stores release or are relaxed. ``scope``: "gpu" (default), "cta" or "sys".
 """
 
 from __future__ import annotations
@@ -17,12 +18,76 @@ __all__ = [
     "atomic_add",
     "atomic_and",
     "atomic_cas",
+    "atomic_load",
     "atomic_max",
     "atomic_min",
     "atomic_or",
+    "atomic_poll",
+    "atomic_store",
     "atomic_xchg",
     "atomic_xor",
 ]
+
+
+@tensor_method
+@builtin
+def atomic_load(
+    pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
+) -> tensor:
+    """Read memory where ``mask`` holds, each element as one step; anything elsewhere. The result has the shape of
+    ``pointer`` and ``mask`` together, and the dtype that is pointed to: an integer or a float of 8 to 64 bits.
+
+    ``sem`` is "acquire" (the default), behind which the program sees all that a release before the value it reads made
+    visible, in all of its threads, or "relaxed"; ``scope`` as of ``atomic_add``. It is never merged with another load,
+    nor moved. Raises ValueError for other words and for other pointers.
+
+    >>> tl.atomic_load(ints + tl.arange(0, 4), mask=tl.arange(0, 4) < 4)
+    [0, 1, 2, 3]
+    """
+    return _semantic.atomic_load(pointer, mask, sem, scope)
+
+
+@tensor_method
+@builtin
+def atomic_store(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
+) -> None:
+    """Write ``val``, cast to the dtype that is pointed to and broadcast to the shape of ``pointer``, where ``mask``
+    holds, each element as one step; see ``atomic_load``. ``sem`` is "release" (the default), by which who acquires what
+    was written sees all accesses that the program made before, in all of its threads, or "relaxed".
+
+    >>> tl.atomic_store(ints + tl.arange(0, 4), 7, sem="relaxed")
+    >>> tl.load(ints + tl.arange(0, 6))
+    [7, 7, 7, 7, 4, 5]
+    """
+    return _semantic.atomic_store(pointer, val, mask, sem, scope)
+
+
+@tensor_method
+@builtin
+def atomic_poll(
+    pointer: Any,
+    expected_value: Any,
+    sem: Any = None,
+    scope: Any = None,
+    timeout_ns: Any = None,
+    _semantic: Semantics = INJECTED,
+) -> tensor:
+    """Wait until memory equals ``expected_value``: int1 of the shape of ``pointer``, true where it did. Pointers to
+    integers of 16, 32 or 64 bits. ``sem`` ("acquire" or "relaxed") and ``scope`` as of ``atomic_load``.
+
+    ``timeout_ns`` nanoseconds of the device's clock (a number or a scalar integer) are for all elements together; each
+    is read once at least. Elements whose time is over are false, and acquire nothing. Without it the program waits for
+    as long as it takes: who writes must be running, or able to start, beside it. Programs on a host begin in the order
+    of their numbers, and may run one after another. Raises ValueError for other pointers and words, and for a negative
+    number.
+
+    >>> tl.atomic_poll(ints + tl.arange(0, 4), tl.arange(0, 4))
+    [1, 1, 1, 1]
+    >>> tl.atomic_poll(ints, 5, timeout_ns=1000)
+    0
+    """
+    return _semantic.atomic_poll(pointer, expected_value, sem, scope, timeout_ns)
 
 
 @tensor_method

@@ -18,9 +18,12 @@ class Methods(base_value):
     atomic_add = atomic.atomic_add
     atomic_and = atomic.atomic_and
     atomic_cas = atomic.atomic_cas
+    atomic_load = atomic.atomic_load
     atomic_max = atomic.atomic_max
     atomic_min = atomic.atomic_min
     atomic_or = atomic.atomic_or
+    atomic_poll = atomic.atomic_poll
+    atomic_store = atomic.atomic_store
     atomic_xchg = atomic.atomic_xchg
     atomic_xor = atomic.atomic_xor
 

@@ -92,6 +92,18 @@ class GlobalMemory(Protocol):
         mask: str | None,
     ) -> str: ...
 
+    def atomic_load(self, f: FunctionEmitter, pointer: str, elem: str, sem: int, scope: int, mask: str | None) -> str:
+        """One element, read as one; anything where ``mask`` is false."""
+        ...
+
+    def atomic_store(
+        self, f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> None: ...
+
+    def acquire(self, f: FunctionEmitter, scope: int) -> None:
+        """Makes this thread's relaxed atomic loads so far acquire."""
+        ...
+
 
 class MathFunctions(Protocol):
     """The math functions that are not LLVM's own, and the device library's."""
@@ -240,6 +252,10 @@ class Machine(ABC):
 
     @abstractmethod
     def num_programs(self, f: FunctionEmitter, axis: int) -> str: ...
+
+    def nanoseconds(self, f: FunctionEmitter) -> str | None:
+        """The clock of the device in nanoseconds, i64, read here; None where a target has none."""
+        return None
 
     def cluster_rank(self, f: FunctionEmitter) -> str:
         """The number of this block in its cluster."""

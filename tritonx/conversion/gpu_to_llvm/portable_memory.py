@@ -121,6 +121,28 @@ class PortableMemory:
 
         return guarded(f, mask, elem, "poison", make)
 
+    def atomic_load(self, f: FunctionEmitter, pointer: str, elem: str, sem: int, scope: int, mask: str | None) -> str:
+        def make() -> str:
+            part = Part.at(f, pointer, elem, self.smallest_atomic)
+            ordered = f"{self._scope(scope)}{MEMORY_ORDERS[sem]}, align {bits(part.word) // 8}"
+            return part.of(f, f.inst(f"load atomic {part.word}, {f.global_} {part.pointer} {ordered}"))
+
+        return guarded(f, mask, elem, "poison", make)
+
+    def atomic_store(
+        self, f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> None:
+        with f.where(mask):
+            part, where = Part.at(f, pointer, elem, self.smallest_atomic), self._scope(scope)
+            if part.shift is not None:
+                modify(f, part, Swap(where, sem), RMWOp.XCHG, value)
+                return
+            ordered = f"{where}{MEMORY_ORDERS[sem]}, align {bits(elem) // 8}"
+            f.line(f"store atomic {part.word} {part.alone(f, value)}, {f.global_} {pointer} {ordered}")
+
+    def acquire(self, f: FunctionEmitter, scope: int) -> None:
+        f.line(f"fence {self._scope(scope)}acquire")
+
     def _swaps(self, operation: RMWOp, elem: str) -> bool:
         if operation is RMWOp.FADD and elem not in self.float_sums:
             return True

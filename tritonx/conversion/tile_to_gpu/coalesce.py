@@ -29,7 +29,9 @@ from tritonx.ir.types import PointerType, bit_width, element_type, is_tensor, sh
 from tritonx.layouts.encodings import BlockedEncoding, Ints
 
 LOADS = (tile.LoadOp,)
-STORES = (tile.StoreOp, tile.AtomicRMWOp, tile.AtomicCASOp)
+ATOMICS = (tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicStoreOp, tile.AtomicPollOp)
+STORES = (tile.StoreOp, *ATOMICS)
+"""What is done by one of the threads that hold an element."""
 
 LINE = 128
 """Bytes of memory that a cache looks up at a time. A warp's load of 32 halves of an H200 took about 30 cycles where
@@ -183,7 +185,7 @@ def _access(op: Operation, facts: AxisFacts, steps: NeighbourSteps, target: GpuT
     width = min(info.contiguity[fast], max(1, info.divisibility[fast] * 8 // bits), most)
     width = max(1, min(width, prod(shape) // (target.num_warps * target.warp_size)))
     is_store = isinstance(op, STORES)
-    if isinstance(op, tile.AtomicRMWOp | tile.AtomicCASOp):
+    if isinstance(op, ATOMICS):
         # As many elements as an instruction takes, most often one: neighbours in neighbouring lanes.
         together = _together(op, element.pointee, fast, facts, target)
         return _Access(op, shape, order, min(width, together), most)
@@ -211,11 +213,9 @@ def _distance(step: Step, nbytes: int) -> tuple[int, ...]:
     return (0, abs(step) or 2) if step is not None and abs(step) * nbytes < LINE else (2,)
 
 
-def _together(
-    op: tile.AtomicRMWOp | tile.AtomicCASOp, element: Attribute, fast: int, facts: AxisFacts, target: GpuTarget
-) -> int:
+def _together(op: Operation, element: Attribute, fast: int, facts: AxisFacts, target: GpuTarget) -> int:
     """How many neighbours along a dim one instruction takes: to add or order floats, under one value of the mask."""
-    if isinstance(op, tile.AtomicCASOp) or RMWOp(op.atomic_rmw_op.value.data) not in _OF_FLOATS:
+    if not isinstance(op, tile.AtomicRMWOp) or RMWOp(op.atomic_rmw_op.value.data) not in _OF_FLOATS:
         return 1
     most = dict(target.summed).get(str(element), 1)
     return most if op.mask is None else min(most, facts.of(op.mask).constancy[fast])

@@ -2,6 +2,9 @@
 
 The order of a `sem` is LLVM's; scopes do not differ on a host. bf16, whose arithmetic has no instruction, and f16 are
 added and ordered in a loop of compare-and-swap on their bits. The result of a masked-off element is 0.
+
+A thread that polls gives its processor to others between two reads. Programs begin in the order of their numbers, and
+there may be one thread, so a poll that has no timeout must not wait for a program with a higher number.
 """
 
 from __future__ import annotations
@@ -15,13 +18,15 @@ from tritonx.conversion.float_order import extreme
 from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS
 from tritonx.conversion.tile_to_loops.constants import literal
 from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
-from tritonx.conversion.tile_to_loops.memory import scalar_address
+from tritonx.conversion.tile_to_loops.loops import walk
+from tritonx.conversion.tile_to_loops.memory import guarded, scalar_address
 from tritonx.conversion.tile_to_loops.tables import EffectRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, is_narrow_float, memory_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import RMWOp
-from tritonx.ir.types import element_type, f16, f32
+from tritonx.ir.dispatch import case_in
+from tritonx.ir.types import element_type, f16, f32, is_tensor, shape_of
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -157,5 +162,122 @@ def _statement(e: Emitter, op: Operation) -> None:
     e.values[op.results[0]] = (_guarded(e, op, mask, e.scalar(op.operands[0]), operands, element),)
 
 
-EFFECTS: dict[type[Operation], EffectRule] = {tile.AtomicRMWOp: _effect, tile.AtomicCASOp: _effect}
-STATEMENTS: dict[type[Operation], StatementRule] = {tile.AtomicRMWOp: _statement, tile.AtomicCASOp: _statement}
+def _read(e: Emitter, address: str, element: Attribute, order: str) -> str:
+    """One element, read atomically."""
+    w, bits, scalar = e.writer, _bits_type(element), memory_type(element)
+    text = w.inst(f"load atomic {bits}, ptr {address} {order}, align {type_bytes(scalar)}")
+    return text if scalar == bits else w.inst(f"bitcast {bits} {text} to {scalar}")
+
+
+def _load(e: Emitter, op: tile.AtomicLoadOp, mask: str | None, address: str) -> str:
+    """One element where ``mask`` is true, 0 elsewhere."""
+    element, order = element_type(op.result.type), MEMORY_ORDERS[op.sem.value.data]
+    if mask is None:
+        return _read(e, address, element, order)
+    w = e.writer
+    then, after, before = w.new_label("if"), w.new_label("endif"), w.block
+    w.branch_if(mask, then, after)
+    w.label(then)
+    text = _read(e, address, element, order)
+    w.enter(after)
+    return w.inst(f"phi {memory_type(element)} [ {text}, %{then} ], [ {literal(0, element)}, %{before} ]")
+
+
+def _load_effect(e: Emitter, op: tile.AtomicLoadOp, position: Position) -> None:
+    mask = None if op.mask is None else e.evaluate(op.mask, position).text
+    text = _load(e, op, mask, scalar_address(e, op.ptr, position))
+    if op.result.first_use is not None:
+        e.store_view(e.buffer_of(op.result), position, Lanes(text, 0))
+
+
+def _load_statement(e: Emitter, op: tile.AtomicLoadOp) -> None:
+    mask = None if op.mask is None else e.scalar(op.mask)
+    e.values[op.result] = (_load(e, op, mask, e.scalar(op.ptr)),)
+
+
+def _store(e: Emitter, op: tile.AtomicStoreOp, mask: str | None, address: str, value: str) -> None:
+    element = element_type(op.val.type)
+    bits, scalar = _bits_type(element), memory_type(element)
+    text = value if scalar == bits else e.writer.inst(f"bitcast {scalar} {value} to {bits}")
+    order = MEMORY_ORDERS[op.sem.value.data]
+    store = f"store atomic {bits} {text}, ptr {address} {order}, align {type_bytes(scalar)}"
+    guarded(e, mask, lambda: e.writer.line(store))
+
+
+def _store_effect(e: Emitter, op: tile.AtomicStoreOp, position: Position) -> None:
+    mask = None if op.mask is None else e.evaluate(op.mask, position).text
+    _store(e, op, mask, scalar_address(e, op.ptr, position), e.evaluate(op.val, position).text)
+
+
+def _store_statement(e: Emitter, op: tile.AtomicStoreOp) -> None:
+    mask = None if op.mask is None else e.scalar(op.mask)
+    _store(e, op, mask, e.scalar(op.ptr), e.scalar(op.val))
+
+
+MONOTONIC_CLOCK = 1
+"""Linux' number of CLOCK_MONOTONIC."""
+
+
+def _nanoseconds(e: Emitter, slot: str) -> str:
+    """The time, i64; ``slot`` is memory for two i64."""
+    w = e.writer
+    w.call("i32", "@clock_gettime", ("i32", str(MONOTONIC_CLOCK)), ("ptr", slot))
+    seconds = w.inst(f"load i64, ptr {slot}, align 8")
+    behind = w.inst(f"getelementptr i64, ptr {slot}, i64 1")
+    scaled = w.inst(f"mul i64 {seconds}, 1000000000")
+    return w.inst(f"add i64 {scaled}, {w.inst(f'load i64, ptr {behind}, align 8')}")
+
+
+def _poll(e: Emitter, op: tile.AtomicPollOp) -> None:
+    """Element by element, in one loop; all of them share the time."""
+    w = e.writer
+    slot = w.alloca("[2 x i64], align 8") if op.timeout is not None else ""
+    start = _nanoseconds(e, slot) if op.timeout is not None else ""
+
+    def is_over() -> str:
+        assert op.timeout is not None
+        passed = w.inst(f"sub i64 {_nanoseconds(e, slot)}, {start}")
+        return w.inst(f"icmp uge i64 {passed}, {e.scalar(op.timeout)}")
+
+    limit = is_over if op.timeout is not None else None
+    if not is_tensor(op.ptr.type):
+        e.values[op.result] = (_polled(e, op, e.scalar(op.ptr), e.scalar(op.expected), limit),)
+        return
+    for position in walk(e, shape_of(op.ptr.type), -1, 0):
+        address, expected = scalar_address(e, op.ptr, position), e.evaluate(op.expected, position).text
+        equal = _polled(e, op, address, expected, limit)
+        if op.result.first_use is not None:
+            e.store_view(e.buffer_of(op.result), position, Lanes(equal, 0))
+
+
+def _polled(e: Emitter, op: tile.AtomicPollOp, address: str, expected: str, is_over: Callable[[], str] | None) -> str:
+    """Read an element until it is what is expected, or the time is over; i1: whether it is."""
+    w, element = e.writer, element_type(op.expected.type)
+    again, wait, yield_, done = (w.new_label(name) for name in ("poll", "wait", "yield", "polled"))
+    w.enter(again)
+    found = _read(e, address, element, MEMORY_ORDERS[op.sem.value.data])
+    equal = w.inst(f"icmp eq {memory_type(element)} {found}, {expected}")
+    w.branch_if(equal, done, wait if is_over is not None else yield_)
+    if is_over is not None:
+        w.label(wait)
+        w.branch_if(is_over(), done, yield_)
+    w.label(yield_)
+    w.call("i32", "@sched_yield")
+    w.branch(again)
+    w.label(done)
+    return equal
+
+
+EFFECTS: dict[type[Operation], EffectRule] = {
+    tile.AtomicRMWOp: _effect,
+    tile.AtomicCASOp: _effect,
+    **case_in(tile.AtomicLoadOp, _load_effect),
+    **case_in(tile.AtomicStoreOp, _store_effect),
+}
+STATEMENTS: dict[type[Operation], StatementRule] = {
+    tile.AtomicRMWOp: _statement,
+    tile.AtomicCASOp: _statement,
+    **case_in(tile.AtomicLoadOp, _load_statement),
+    **case_in(tile.AtomicStoreOp, _store_statement),
+    **case_in(tile.AtomicPollOp, _poll),
+}

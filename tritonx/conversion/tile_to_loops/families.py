@@ -107,6 +107,8 @@ EFFECT_ANCHORS: frozenset[type[Operation]] = frozenset(
         tile.AssertOp,
         tile.AtomicRMWOp,
         tile.AtomicCASOp,
+        tile.AtomicLoadOp,
+        tile.AtomicStoreOp,
     )
 )
 """Ops with an effect for every element that run inside a loop over a tile (a store may share it, the others are

@@ -44,7 +44,15 @@ MARK = ", !nontemporal !0"
 METADATA = "!0 = !{i32 1}"
 FENCE = "@llvm.x86.sse.sfence"
 
-_ORDERED = (tile.AtomicRMWOp, tile.AtomicCASOp, gpu.BarrierOp, tile.CallOp)
+_ORDERED = (
+    tile.AtomicRMWOp,
+    tile.AtomicCASOp,
+    tile.AtomicLoadOp,
+    tile.AtomicStoreOp,
+    tile.AtomicPollOp,
+    gpu.BarrierOp,
+    tile.CallOp,
+)
 
 
 def traffic_of(kernel: Operation, triple: str) -> int:

@@ -4,7 +4,7 @@ re-exported here.
 
 from xdsl.ir import Dialect
 
-from tritonx.dialects.tile.atomic import AtomicCASOp, AtomicRMWOp
+from tritonx.dialects.tile.atomic import AtomicCASOp, AtomicLoadOp, AtomicPollOp, AtomicRMWOp, AtomicStoreOp
 from tritonx.dialects.tile.cache_policy import CachePolicy, CachePolicyAttr
 from tritonx.dialects.tile.control import STATED, CallOp, FuncOp, GetNumProgramsOp, GetProgramIdOp, ReturnOp
 from tritonx.dialects.tile.debug import AssertOp, PrintOp
@@ -114,7 +114,10 @@ Tile = Dialect(
         DotOp,
         DotScaledOp,
         AtomicCASOp,
+        AtomicLoadOp,
+        AtomicPollOp,
         AtomicRMWOp,
+        AtomicStoreOp,
         DescriptorGatherOp,
         DescriptorLoadOp,
         DescriptorReduceOp,
@@ -134,7 +137,10 @@ __all__ = [
     "ApproxDivFOp",
     "AssertOp",
     "AtomicCASOp",
+    "AtomicLoadOp",
+    "AtomicPollOp",
     "AtomicRMWOp",
+    "AtomicStoreOp",
     "BitcastOp",
     "BroadcastOp",
     "CacheModifier",

@@ -8,21 +8,60 @@ from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.dialects.effects import SCRATCH_EFFECTS, Effect, EffectList, Effects, Kind, Resource, by_op, reads, writes
+from tritonx.dialects.effects import (
+    OUTPUT_EFFECT,
+    SCRATCH_EFFECTS,
+    Effect,
+    EffectList,
+    Effects,
+    Kind,
+    Resource,
+    by_op,
+    reads,
+    writes,
+)
 from tritonx.dialects.layout_constraints import LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
 from tritonx.ir.properties import integer_property
-from tritonx.ir.types import bit_width, element_type, is_float, is_integer, is_unsigned
+from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.types import bit_width, element_type, i64, is_float, is_integer, is_unsigned
+
+_MEETING = Effect(Kind.BARRIER, Resource.THREADS)
 
 
 def atomic_effects(op: Operation) -> EffectList:
     """The old value is handed over to the threads with copies of the element, through scratch memory, if it is used."""
     access = (reads("ptr"), writes("ptr"))
-    fence = () if integer_property(op, "sem") == MemSemantic.RELAXED else (Effect(Kind.FENCE, Resource.GLOBAL),)
-    return (*access, *fence, *(SCRATCH_EFFECTS if op.results[0].first_use is not None else ()))
+    return (*access, *_fence(op), *_scratch(op))
+
+
+def _fence(op: Operation) -> EffectList:
+    return () if integer_property(op, "sem") == MemSemantic.RELAXED else (Effect(Kind.FENCE, Resource.GLOBAL),)
+
+
+def _scratch(op: Operation) -> EffectList:
+    return SCRATCH_EFFECTS if op.results[0].first_use is not None else ()
+
+
+def _load_effects(op: Operation) -> EffectList:
+    """Others write what it reads, so that it is neither merged nor moved. An acquire is one of all threads: they meet
+    behind it."""
+    fence = _fence(op)
+    return (reads("ptr"), OUTPUT_EFFECT, *fence, *((_MEETING,) if fence else ()), *_scratch(op))
+
+
+def _store_effects(op: Operation) -> EffectList:
+    """A release is one of all threads: they meet in front of it."""
+    fence = _fence(op)
+    return (writes("ptr"), *fence, *((_MEETING,) if fence else ()))
+
+
+def _poll_effects(op: Operation) -> EffectList:
+    """All threads wait for all polls."""
+    return (reads("ptr"), OUTPUT_EFFECT, *_fence(op), _MEETING, *_scratch(op))
 
 
 def works_on(kind: RMWOp, element: Attribute) -> bool:
@@ -119,3 +158,107 @@ class AtomicCASOp(IRDLOperation):
 
     def verify_(self) -> None:
         check_swap(self.val.type)
+
+
+def _check_access(op: Operation, element: Attribute, order: MemSemantic) -> None:
+    """Checks what an atomic load or store is of, and that its order is relaxed or the one that it may have."""
+    if not (is_integer(element) or is_float(element)) or bit_width(element) not in (8, 16, 32, 64):
+        raise VerifyException(f"an atomic access is of numbers of 8, 16, 32 or 64 bits, got {element}")
+    _check_order(op, order)
+
+
+def _check_order(op: Operation, order: MemSemantic) -> None:
+    """`sem` of the op is relaxed or `order`."""
+    if integer_property(op, "sem") not in (MemSemantic.RELAXED, order):
+        raise VerifyException(f"the order must be relaxed or {order.keyword}")
+
+
+@define
+class AtomicLoadOp(IRDLOperation):
+    """Reads through a pointer or a tensor of pointers, each element atomically; undefined where the mask is false.
+
+    An acquire orders it before all accesses of the program that follow."""
+
+    name = "tt.atomic_load"
+    ptr = operand_def()
+    mask = opt_operand_def()
+    sem = enum_prop(MemSemantic)
+    scope = enum_prop(MemSyncScope)
+    result = result_def()
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
+    EFFECTS: ClassVar[Effects] = by_op(_load_effects)
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {
+            Level.V3_6: None,
+            Level.V3_9: "%r = tt.atomic_load acquire, gpu, %ptrs, %mask : (tensor<128x!tt.ptr<f32>>, tensor<128xi1>)"
+            " -> tensor<128xf32>",
+        }
+    )
+    FORMAT: ClassVar[str] = "$sem `,` $scope `,` $ptr (`,` $mask^)? attr-dict `:` functional-type(operands, $result)"
+    TYPES: ClassVar[TypeRules] = {"mask": ("ptr", mask_of), "result": ("ptr", loaded_from)}
+
+    def verify_(self) -> None:
+        _check_access(self, element_type(self.result.type), MemSemantic.ACQUIRE)
+
+
+@define
+class AtomicStoreOp(IRDLOperation):
+    """Writes through a pointer or a tensor of pointers where the mask is true, each element atomically.
+
+    A release orders all accesses of the program that come before ahead of it."""
+
+    name = "tt.atomic_store"
+    ptr = operand_def()
+    val = operand_def()
+    mask = opt_operand_def()
+    sem = enum_prop(MemSemantic)
+    scope = enum_prop(MemSyncScope)
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
+    EFFECTS: ClassVar[Effects] = by_op(_store_effects)
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {
+            Level.V3_6: None,
+            Level.V3_9: "tt.atomic_store release, sys, %ptrs, %floats, %mask : tensor<128x!tt.ptr<f32>>",
+        }
+    )
+    FORMAT: ClassVar[str] = "$sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict `:` type($ptr)"
+    TYPES: ClassVar[TypeRules] = {"val": ("ptr", loaded_from), "mask": ("ptr", mask_of)}
+
+    def verify_(self) -> None:
+        _check_access(self, element_type(self.val.type), MemSemantic.RELEASE)
+
+
+@define
+class AtomicPollOp(IRDLOperation):
+    """Waits until the integer behind each pointer equals `expected`; gives whether it did.
+
+    All elements share `timeout` nanoseconds (unsigned) of the device's clock; each is read once at least. Without a
+    timeout it waits for as long as it takes. An acquire orders the read of an element that came to equal `expected`
+    before all accesses of the program that follow."""
+
+    name = "tt.atomic_poll"
+    ptr = operand_def()
+    expected = operand_def()
+    timeout = opt_operand_def(i64)
+    sem = enum_prop(MemSemantic)
+    scope = enum_prop(MemSyncScope)
+    result = result_def()
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
+    EFFECTS: ClassVar[Effects] = by_op(_poll_effects)
+    SPELLINGS: ClassVar[Spellings] = Spellings(
+        {
+            Level.V3_6: None,
+            Level.V3_9: "%r = tt.atomic_poll acquire, gpu, %iptr, %n timeout %wide : !tt.ptr<i32>, i32 -> i1",
+        }
+    )
+    FORMAT: ClassVar[str] = (
+        "$sem `,` $scope `,` $ptr `,` $expected (`timeout` $timeout^)? attr-dict"
+        " `:` type($ptr) `,` type($expected) `->` type($result)"
+    )
+    TYPES: ClassVar[TypeRules] = {"expected": ("ptr", loaded_from), "result": ("ptr", mask_of)}
+
+    def verify_(self) -> None:
+        element = element_type(self.expected.type)
+        if not is_integer(element) or bit_width(element) not in (16, 32, 64):
+            raise VerifyException(f"a poll is of integers of 16, 32 or 64 bits, got {element}")
+        _check_order(self, MemSemantic.ACQUIRE)

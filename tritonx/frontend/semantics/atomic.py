@@ -1,14 +1,25 @@
-"""Atomic read-modify-writes and compare-and-swap. All return the old value."""
+"""Atomic read-modify-writes and compare-and-swap, which return the old value; atomic loads and stores, and polls."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tritonx.dialects.tile import AtomicCASOp, AtomicRMWOp, MemSemantic, MemSyncScope, RMWOp
+from xdsl.ir import Attribute
+
+from tritonx.dialects.tile import (
+    AtomicCASOp,
+    AtomicLoadOp,
+    AtomicPollOp,
+    AtomicRMWOp,
+    AtomicStoreOp,
+    MemSemantic,
+    MemSyncScope,
+    RMWOp,
+)
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.memory import MemorySemantics
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, float32, float64, int1, pointer_type
+from tritonx.language.dtypes import block_type, dtype, float32, float64, int1, pointer_type, uint64
 from tritonx.language.values import tensor
 
 _ORDERS = {
@@ -144,6 +155,105 @@ class AtomicSemantics(MemorySemantics):
             operands = [pointer, compare, value]
         (old,) = self.create(AtomicCASOp, operands, (operands[2].type,), properties)
         return self.cropped(old, value.type.shape)
+
+    def atomic_load(self, pointer: object, mask: object, sem: object, scope: object) -> tensor:
+        """What ``pointer`` points to, each element read as one; anything where the mask is false."""
+        pointer = _numbers("load", pointer)
+        properties = _access_order("load", sem, scope, "acquire")
+        mask = self._optional(mask)
+        if pointer.type.is_block() and mask is not None:
+            pointer, mask = self.broadcast(pointer, mask)
+        mask = self._access_mask(pointer, mask)
+        extents = pointer.type.shape
+        pointer, element, is_bool = self._memory_pointer(self.whole(pointer))
+        (read,) = self.create(AtomicLoadOp, [pointer, mask], (pointer.type.with_element_ty(element),), properties)
+        loaded = self.cropped(read, extents)
+        return self.cast(loaded, int1) if is_bool else loaded
+
+    def atomic_store(self, pointer: object, value: object, mask: object, sem: object, scope: object) -> None:
+        """Write ``value``, cast to the pointee, where the mask is true, each element as one."""
+        pointer, value = _numbers("store", pointer), self.to_tensor(value)
+        if pointer.dtype.is_const():
+            raise ValueError("Cannot store to a constant pointer")
+        properties = _access_order("store", sem, scope, "release")
+        mask = self._optional(mask)
+        if pointer.type.is_block():
+            pointer, value = self._of_shape(pointer, value)
+            if mask is not None:
+                pointer, mask = self._of_shape(pointer, mask)
+        elif value.type.is_block():
+            raise ValueError("Value argument cannot be block type if pointer argument is not a block")
+        mask = self._access_mask(pointer, mask)
+        pointer, element, _ = self._memory_pointer(self.whole(pointer))
+        self.create(AtomicStoreOp, [pointer, self.cast(self.whole(value), element), mask], (), properties)
+
+    def atomic_poll(self, pointer: object, expected: object, sem: object, scope: object, timeout_ns: object) -> tensor:
+        """Wait until memory equals ``expected``; int1 of the pointers' shape, false where the time was over first."""
+        limit = unwrap(timeout_ns)
+        if isinstance(limit, int) and limit < 0:
+            raise ValueError("atomic_poll timeout_ns must be non-negative")
+        element = _element("poll", pointer)
+        assert isinstance(pointer, tensor)
+        if not element.is_int() or element.primitive_bitwidth not in (16, 32, 64):
+            raise ValueError("atomic_poll only supports integer elements with width {16, 32, 64}")
+        expected = self.cast(self.to_tensor(expected), element)
+        if pointer.type.is_block() or expected.type.is_block():
+            pointer, expected = self._of_shape(pointer, expected)
+        properties = _access_order("poll", sem, scope, "acquire")
+        # There is no mask: the padding polls what the first element does.
+        operands = [self.copied(pointer), self.copied(expected)]
+        if limit is not None:
+            limit = self.to_tensor(limit)
+            if limit.type.is_block() or not limit.type.is_int():
+                raise ValueError("atomic_poll timeout_ns must be a scalar integer")
+            operands.append(self.cast(limit, uint64))
+        (equal,) = self.create(AtomicPollOp, operands, (operands[1].type.with_element_ty(int1),), properties)
+        return self.cropped(equal, expected.type.shape)
+
+    def _of_shape(self, pointer: tensor, other: tensor) -> tuple[tensor, tensor]:
+        """``other`` in the pointers' shape, and these. Raises ValueError where that would make the pointers more."""
+        wide, other = self.broadcast(pointer, other)
+        if wide.type.shape != pointer.type.shape:
+            raise ValueError(
+                f"Expected pointer argument to have shape {[*wide.type.shape]} but got {[*pointer.type.shape]}"
+            )
+        return wide, other
+
+    def _access_mask(self, pointer: tensor, mask: tensor | None) -> tensor:
+        """The mask of an access, in the shape of the pointers' storage: true where there is none."""
+        if mask is None:
+            type_ = pointer.type.with_element_ty(int1) if pointer.type.is_block() else int1
+            mask = self.constant(True, type_)
+        elif mask.type.is_block() and not pointer.type.is_block():
+            raise ValueError("Mask argument cannot be block type if pointer argument is not a block")
+        elif not mask.dtype.is_bool():
+            raise ValueError("Mask must have boolean scalar type")
+        inside = self.masked(pointer.type.shape, mask)
+        return mask if inside is None else inside
+
+
+def _element(name: str, pointer: object) -> dtype:
+    """The type of what a pointer, or each of a block of them, points to; ``ValueError`` for what is none."""
+    if not isinstance(pointer, tensor) or not isinstance(pointer.dtype, pointer_type):
+        raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)!r} in `tl.atomic_{name}`")
+    return pointer.dtype.element_ty
+
+
+def _numbers(name: str, pointer: object) -> tensor:
+    """The pointer, where it is one to numbers; ``ValueError`` otherwise."""
+    element = _element(name, pointer)
+    if not (element.is_int() or element.is_floating()):
+        raise ValueError(f"atomic_{name} only supports integer and floating-point elements")
+    assert isinstance(pointer, tensor)
+    return pointer
+
+
+def _access_order(name: str, sem: object, scope: object, ordered: str) -> dict[str, Attribute]:
+    """The order and scope of a load, store or poll, which has ``ordered`` (the default) or is relaxed."""
+    order, among = _ordering(unwrap(sem) or ordered, scope)
+    if order not in (MemSemantic.RELAXED, _ORDERS[ordered]):
+        raise ValueError(f"atomic_{name} only supports {ordered} and relaxed semantics")
+    return {"sem": enum_attribute(order), "scope": enum_attribute(among)}
 
 
 def _pointee(pointer: object) -> dtype:

@@ -1,8 +1,11 @@
 """Atomic operations. Lanes act one after the other in row-major order, so that lanes on one address all apply and
-each sees what the ones before it left; the order among lanes is the interpreter's choice, a device promises none."""
+each sees what the ones before it left; the order among lanes is the interpreter's choice, a device promises none.
+
+Programs run one after another, so what a poll waits for comes from a program before or from outside the interpreter."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +13,9 @@ import numpy as np
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import RMWOp
 from tritonx.interpreter.arithmetic import maximum_number, minimum_number
+from tritonx.interpreter.errors import EndlessPoll
 from tritonx.interpreter.execution import Binder, Function, Table
+from tritonx.interpreter.meanings.memory import read, write
 from tritonx.interpreter.memory import Lanes, Memory
 from tritonx.interpreter.values import Array, dtype_of, is_float, undefined, unsigned
 from tritonx.ir.dispatch import case
@@ -114,7 +119,59 @@ def _compare_and_swap(op: tile.AtomicCASOp, bind: Binder) -> Function:
     return atomic
 
 
+def _load(op: tile.AtomicLoadOp, bind: Binder) -> Function:
+    dtype = dtype_of(type_of(op.result))
+
+    def load(ptr: Array, mask: Array | None = None) -> Array:
+        return read(bind, ptr, dtype, mask)
+
+    return load
+
+
+def _store(op: tile.AtomicStoreOp, bind: Binder) -> Function:
+    def store(ptr: Array, val: Array, mask: Array | None = None) -> None:
+        write(bind, ptr, val, mask)
+
+    return store
+
+
+PATIENCE_NS = 5_000_000_000
+"""How long a poll without a timeout waits for other threads of this process, or for other processes."""
+
+PAUSE = 1e-5
+"""Seconds between two reads."""
+
+
+def _poll(op: tile.AtomicPollOp, bind: Binder) -> Function:
+    dtype = dtype_of(type_of(op.expected))
+
+    def poll(ptr: Array, expected: Array, timeout: Array | None = None) -> Array:
+        addresses = np.asarray(ptr)
+        shape = addresses.shape
+        flat, wanted = addresses.reshape(-1), np.broadcast_to(expected, shape).reshape(-1)
+        limit = None if timeout is None else int(timeout) & (1 << 64) - 1
+        equal, begin = np.zeros(flat.shape, np.bool_), time.perf_counter_ns()
+        while True:
+            lanes = ~equal
+            equal[lanes] = bind.execution.memory.load(flat[lanes], dtype, Lanes(shape, lanes)) == wanted[lanes]
+            passed = time.perf_counter_ns() - begin
+            if equal.all() or (limit is not None and passed >= limit):
+                return equal.reshape(shape)[()]
+            if limit is None and passed >= PATIENCE_NS:
+                lane = Lanes(shape, ~equal).name(0)
+                raise EndlessPoll(
+                    f"a poll without a timeout has waited {passed / 1e9:.0f} s for {lane}: the interpreter runs "
+                    "programs one after another, so that none can wait for a later one"
+                )
+            time.sleep(PAUSE)
+
+    return poll
+
+
 TABLE: Table = {
     **case(tile.AtomicRMWOp, _read_modify_write),
     **case(tile.AtomicCASOp, _compare_and_swap),
+    **case(tile.AtomicLoadOp, _load),
+    **case(tile.AtomicStoreOp, _store),
+    **case(tile.AtomicPollOp, _poll),
 }

@@ -56,7 +56,8 @@ from tritonx.ir.types import tensor as tensor_type
 from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.block_access import is_view, padding
 
-Access = tile.LoadOp | tile.StoreOp | tile.AtomicRMWOp | tile.AtomicCASOp
+Masked = tile.LoadOp | tile.StoreOp | tile.AtomicRMWOp | tile.AtomicLoadOp | tile.AtomicStoreOp
+Access = Masked | tile.AtomicCASOp | tile.AtomicPollOp
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,15 @@ class CheckBounds(ModulePass):
     name = "check-bounds"
     contract = Contract(
         ("tt",),
-        on=("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"),
+        on=(
+            "tt.load",
+            "tt.store",
+            "tt.atomic_rmw",
+            "tt.atomic_cas",
+            "tt.atomic_load",
+            "tt.atomic_store",
+            "tt.atomic_poll",
+        ),
         creates=("arith", "scf", "tt"),
         writes=(ACCESSES, RANGES, TABLE_ARGUMENT),
         needs=("rewrite-descriptors",),
@@ -158,7 +167,7 @@ def _description(op: Access, at: Iterable[SourcePoint]) -> Attribute:
     """What a message says of an access: what it does, the elements' type and bytes, the shape, and where it stands:
     ``at`` a line, behind it those of calls."""
     element = pointee_of(element_type(op.ptr.type))
-    action = "writes" if isinstance(op, tile.StoreOp) else "reads"
+    action = "writes" if isinstance(op, tile.StoreOp | tile.AtomicStoreOp) else "reads"
     return DictionaryAttr(
         {
             "action": StringAttr(action),
@@ -187,7 +196,7 @@ class _Check:
         element = pointee_of(element_type(op.ptr.type))
         address = self.builder.emit(tile.PtrToIntOp, (op.ptr,), (with_element(op.ptr.type, i64),))
         inside = self.inside(address, _bytes(element))
-        mask = None if isinstance(op, tile.AtomicCASOp) else op.mask
+        mask = op.mask if isinstance(op, Masked) else None
         outside = self._not(inside)
         self.report(outside if mask is None else self._and(mask, outside), address, number)
         if not self.end_program:
@@ -203,8 +212,8 @@ class _Check:
             end = self.word(access_table.RANGES + 2 * number + 1)
             last = self.builder.emit(arith.SubiOp, (end, self.constant(size)), (i64,))
             here = self._and(
-                self.compare(CmpiPredicate.UGE, address, self._like(address, first)),
-                self.compare(CmpiPredicate.ULE, address, self._like(address, last)),
+                self.compare(CmpiPredicate.UGE, address, self.like(address, first)),
+                self.compare(CmpiPredicate.ULE, address, self.like(address, last)),
             )
             found = here if found is None else self.builder.emit(arith.OrIOp, (found, here), (here.type,))
         assert found is not None, "there is a range"
@@ -220,7 +229,7 @@ class _Check:
     def _not(self, bits: SSAValue) -> SSAValue:
         return self.builder.emit(arith.XOrIOp, (bits, self.builder.constant(True, bits.type)), (bits.type,))
 
-    def _like(self, tile_or_scalar: SSAValue, value: SSAValue) -> SSAValue:
+    def like(self, tile_or_scalar: SSAValue, value: SSAValue) -> SSAValue:
         """A scalar in the shape of another value."""
         type_ = with_element(tile_or_scalar.type, value.type)
         return value if type_ == value.type else self.builder.emit(tile.SplatOp, (value,), (type_,))
@@ -247,9 +256,9 @@ class _Check:
         operands = (self.pointer(self.constant(offset)), value)
         return self.builder.create(tile.AtomicRMWOp, operands, (i64,), properties).result
 
-    def redirected(self, type_: Attribute) -> SSAValue:
-        """Where accesses go that may not go where they would: pointers of the type."""
-        place = self.pointer(self.constant(access_table.REDIRECTED))
+    def redirected(self, type_: Attribute, offset: int = access_table.REDIRECTED) -> SSAValue:
+        """Where accesses go that may not go where they would: pointers of the type, to a word of the table."""
+        place = self.pointer(self.constant(offset))
         number = self.builder.emit(tile.PtrToIntOp, (place,), (i64,))
         return self._like_pointer(type_, self.builder.emit(tile.IntToPtrOp, (number,), (element_type(type_),)))
 
@@ -304,7 +313,7 @@ class _Check:
         builder, numbers = self.builder, self._numbers(shape_of(bad.type))
         never = builder.constant((1 << 31) - 1, numbers.type)
         first = self._all(arith.MinSIOp, builder.emit(arith.SelectOp, (bad, numbers, never), (numbers.type,)))
-        is_it = self.compare(CmpiPredicate.EQ, numbers, self._like(numbers, first))
+        is_it = self.compare(CmpiPredicate.EQ, numbers, self.like(numbers, first))
         nothing = builder.constant(0, address.type)
         there = self._all(arith.OrIOp, builder.emit(arith.SelectOp, (is_it, address, nothing), (address.type,)))
         count = self._all(arith.AddiOp, self._as(bad, i32))
@@ -371,6 +380,9 @@ class _Check:
 
 def _guard(op: Access, check: _Check, allowed: SSAValue) -> None:
     """The access itself only where it is ``allowed``; elsewhere a load gives 0."""
+    if isinstance(op, tile.AtomicPollOp):
+        _guard_poll(op, check, allowed)
+        return
     if isinstance(op, tile.AtomicCASOp):
         elsewhere = check.redirected(op.ptr.type)
         op.operands[0] = check.builder.emit(arith.SelectOp, (allowed, op.ptr, elsewhere), (op.ptr.type,))
@@ -378,8 +390,29 @@ def _guard(op: Access, check: _Check, allowed: SSAValue) -> None:
     if isinstance(op, tile.LoadOp):
         other = op.other if op.other is not None else padding(check.builder, op.result.type, False)
         operands, results = [op.ptr, allowed, other], [op.result.type]
+    elif isinstance(op, tile.AtomicLoadOp):
+        operands, results = [op.ptr, allowed], [op.result.type]
     else:
         value = op.value if isinstance(op, tile.StoreOp) else op.val
         operands, results = [op.ptr, value, allowed], [r.type for r in op.results]
     properties = {name: value for name, value in op.properties.items() if name != SEGMENTS}
     replace(op, check.builder.create(type(op), operands, results, properties, op.attributes).results)
+
+
+def _guard_poll(op: tile.AtomicPollOp, check: _Check, allowed: SSAValue) -> None:
+    """Lanes that are not ``allowed`` poll a word of the table, which does not change during a launch, for what it is,
+    and give false."""
+    word, type_ = check.word(access_table.RANGES), op.expected.type
+    if element_type(type_) != i64:
+        word = check.builder.emit(arith.TruncIOp, (word,), (element_type(type_),))
+    choices = (
+        (op.ptr, check.redirected(op.ptr.type, access_table.RANGES)),
+        (op.expected, check.like(op.expected, word)),
+    )
+    for number, (own, elsewhere) in enumerate(choices):
+        op.operands[number] = check.builder.emit(arith.SelectOp, (allowed, own, elsewhere), (own.type,))
+    uses, following = list(op.result.uses), op.next_op
+    assert following is not None, "a block has a terminator"
+    equal = Builder.before(following).emit(arith.AndIOp, (op.result, allowed), (op.result.type,))
+    for use in uses:
+        use.operation.operands[use.index] = equal

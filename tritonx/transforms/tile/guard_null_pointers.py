@@ -31,8 +31,8 @@ from tritonx.ir.edit import replace
 from tritonx.ir.types import i1, i64, is_tensor, type_of, with_element
 from tritonx.ir.walk import ops_in
 
-Access = tile.LoadOp | tile.StoreOp | tile.AtomicRMWOp | tile.AtomicCASOp
-ACCESSES = (tile.LoadOp, tile.StoreOp, tile.AtomicRMWOp, tile.AtomicCASOp)
+Masked = tile.LoadOp | tile.StoreOp | tile.AtomicRMWOp | tile.AtomicLoadOp | tile.AtomicStoreOp
+Access = Masked | tile.AtomicCASOp | tile.AtomicPollOp
 
 
 NULL_POINTER = "null pointer: "
@@ -53,13 +53,21 @@ class GuardNullPointers(ModulePass):
     name = "guard-null-pointers"
     contract = Contract(
         ("tt",),
-        on=("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"),
+        on=(
+            "tt.load",
+            "tt.store",
+            "tt.atomic_rmw",
+            "tt.atomic_cas",
+            "tt.atomic_load",
+            "tt.atomic_store",
+            "tt.atomic_poll",
+        ),
         creates=("arith", "tt.assert", "tt.ptr_to_int", "tt.splat"),
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for access in ops_in(op):
-            if isinstance(access, ACCESSES):
+            if isinstance(access, Access):
                 roots = roots_of((access.ptr,))
                 if roots is not None:
                     _guard(access, sorted(roots, key=lambda root: getattr(root, "index", 0)))
@@ -68,14 +76,14 @@ class GuardNullPointers(ModulePass):
 def _guard(access: Access, roots: Sequence[SSAValue]) -> None:
     builder = Builder.before(access)
     known = _is_known(access, roots, builder)
-    mask = None if isinstance(access, tile.AtomicCASOp) else access.mask
+    mask = access.mask if isinstance(access, Masked) else None
     holds = known
     if mask is not None:
         off = builder.emit(arith.XOrIOp, (mask, builder.constant(1, type_of(mask))), (mask.type,))
         holds = builder.emit(arith.OrIOp, (off, known), (mask.type,))
     names = " or ".join(root.name_hint or "an argument" for root in roots)
     builder.create(tile.AssertOp, (holds,), (), {"message": StringAttr(f"{NULL_POINTER}{names}")})
-    if not isinstance(access, tile.AtomicCASOp):
+    if isinstance(access, Masked):
         both = known if mask is None else builder.emit(arith.AndIOp, (mask, known), (mask.type,))
         _replace_mask(access, both, builder)
 
@@ -97,8 +105,9 @@ def _is_known(access: Access, roots: Sequence[SSAValue], builder: Builder) -> SS
     return known
 
 
-def _replace_mask(access: tile.LoadOp | tile.StoreOp | tile.AtomicRMWOp, mask: SSAValue, builder: Builder) -> None:
-    before: tuple[SSAValue, ...] = (access.ptr,) if isinstance(access, tile.LoadOp) else tuple(access.operands)[:2]
+def _replace_mask(access: Masked, mask: SSAValue, builder: Builder) -> None:
+    loads = isinstance(access, tile.LoadOp | tile.AtomicLoadOp)
+    before: tuple[SSAValue, ...] = (access.ptr,) if loads else tuple(access.operands)[:2]
     other = (access.other,) if isinstance(access, tile.LoadOp) and access.other is not None else ()
     properties = {name: value for name, value in access.properties.items() if name != SEGMENTS}
     types = [result.type for result in access.results]

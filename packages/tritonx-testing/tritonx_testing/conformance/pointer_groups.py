@@ -183,7 +183,8 @@ CARRY = (
 )  # fmt: skip
 """Ops that make pointers of pointers, or hand them on."""
 _ACCESS = (
-    tile.LoadOp, tile.StoreOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.DescriptorLoadOp, tile.DescriptorStoreOp,
+    tile.LoadOp, tile.StoreOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicStoreOp,
+    tile.AtomicPollOp, tile.DescriptorLoadOp, tile.DescriptorStoreOp,
     tile.DescriptorReduceOp, tile.DescriptorGatherOp, tile.DescriptorScatterOp,
 )  # fmt: skip
 

@@ -106,6 +106,11 @@ class AmdMachine(Machine):
         symbol = f.module.declare("i32", "@llvm.amdgcn.workitem.id.x", [])
         return f.inst(f"call range(i32 0, {f.module.num_warps * self.warp_size}) i32 {symbol}()")
 
+    def nanoseconds(self, f: FunctionEmitter) -> str:
+        """The counter goes up 100 million times a second (CDNA 3 ISA, "S_MEMREALTIME"; RDNA 3 ISA, "S_SENDMSG_RTN")."""
+        symbol = f.module.declare("i64", "@llvm.readsteadycounter", [])
+        return f.inst(f"mul i64 {f.inst(f'call i64 {symbol}()')}, 10")
+
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.readfirstlane.i32", ["i32"])
         return f.inst(f"call i32 {symbol}(i32 {value})")

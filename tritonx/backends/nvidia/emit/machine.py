@@ -119,6 +119,10 @@ class NvidiaMachine(Machine):
         ptxas (13.0) knows that it is the same."""
         return self.shuffle_xor(f, self.thread_id(f), 0)
 
+    def nanoseconds(self, f: FunctionEmitter) -> str:
+        symbol = f.module.declare("i64", "@llvm.nvvm.read.ptx.sreg.globaltimer", [])
+        return f.inst(f"call i64 {symbol}()")
+
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         return self.shuffle_index(f, value, "0")
 

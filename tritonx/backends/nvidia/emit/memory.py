@@ -318,3 +318,33 @@ class NvidiaMemory:
         arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {expected}", f"i{width} {new}", *operands])
         old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
         return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")
+
+    def atomic_load(self, f: FunctionEmitter, pointer: str, elem: str, sem: int, scope: int, mask: str | None) -> str:
+        """``ld`` with an order; 0 where ``mask`` is false."""
+        access = Access(elem, 1, bits(elem) // 8)
+        word, _ = _words(access)
+        register, letter = max(word, 16), _letter(word)
+        text = f"ld.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.global.b{word} $0, [$1+0];"
+        operands = [f"ptr addrspace(1) {pointer}"]
+        if mask is not None:
+            text = f"mov.u{register} $0, 0x0;\\0A\\09@$2 {text}"
+            operands.append(f"i1 {mask}")
+        # Under a mask the output is written before the address is read, so that they must not share a register.
+        constraints = f"=&{letter},l{',b' if mask is not None else ''},~{{memory}}"
+        return _from_words(f, access, _asm(f, text, constraints, operands, register, 1), word)
+
+    def atomic_store(
+        self, f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> None:
+        access = Access(elem, 1, bits(elem) // 8)
+        word, _ = _words(access)
+        (new,) = _to_words(f, access, value, word, 1)
+        guard, operands = ("", []) if mask is None else ("@$2 ", [f"i1 {mask}"])
+        text = f"{guard}st.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.global.b{word} [$0+0], $1;"
+        constraints = f"l,{_letter(word)}{',b' if mask is not None else ''},~{{memory}}"
+        arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{max(word, 16)} {new}", *operands])
+        f.line(f'call void asm sideeffect "{text}", "{constraints}"({arguments})')
+
+    def acquire(self, f: FunctionEmitter, scope: int) -> None:
+        """An acquire alone is a fence of 9.0 and later (PTX ISA 9.0, "membar / fence")."""
+        f.line(f'call void asm sideeffect "fence.acq_rel.{_SCOPE[MemSyncScope(scope)]};", "~{{memory}}"()')

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from tritonx.analysis.buffers import conversion_plan, stored_bytes, tables_of, tensor_layout
 from tritonx.analysis.scratch import align, bits_along, slots_per_register, table_bytes
 from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.effects import Kind, effects_of
 from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.interpreter.asynchronous.footprints import bytes_at, bytes_between, shares
 from tritonx.interpreter.asynchronous.group import Group, shifted
@@ -144,7 +145,9 @@ def _of_histogram(op: tile.HistogramOp, bind: Program) -> Iterable[Phase]:
     return (Mode.WRITE, cleared, False), (Mode.ATOMIC, everything, False), (Mode.READ, everything, True)
 
 
-def _of_atomic(op: tile.AtomicRMWOp | tile.AtomicCASOp, bind: Program) -> Iterable[Phase]:
+def _of_atomic(
+    op: tile.AtomicRMWOp | tile.AtomicCASOp | tile.AtomicLoadOp | tile.AtomicPollOp, bind: Program
+) -> Iterable[Phase]:
     """The one thread that has an element's old value tells those with copies of the element."""
     type_ = type_of(op.results[0])
     size = stored_bytes(type_)
@@ -152,6 +155,11 @@ def _of_atomic(op: tile.AtomicRMWOp | tile.AtomicCASOp, bind: Program) -> Iterab
         slot = bytes_between(0, size)
         return (Mode.WRITE, (slot, *[0] * (bind.group.warps - 1)), False), (Mode.READ, (slot,) * bind.group.warps, True)
     return _of_copies(tensor_layout(type_), size)
+
+
+def _of_nothing(op: tile.AtomicStoreOp, bind: Program) -> Iterable[Phase]:
+    """It has no scratch memory: the warps may meet there, no more."""
+    return ()
 
 
 @lru_cache(maxsize=512)
@@ -207,11 +215,18 @@ def _through_scratch(rule: Callable[[Op, Program], Iterable[Phase]]) -> Callable
                 if not found:
                     found.extend(rule(op, bind))
                 touch(bind, op, buffer, found)
+            elif _meets(op):
+                bind.group.meet()
             return value(*operands)
 
         return run
 
     return meaning
+
+
+def _meets(op: Operation) -> bool:
+    """Whether the threads meet at an op, scratch memory or none."""
+    return any(effect.kind is Kind.BARRIER for effect in effects_of(op) or ())
 
 
 TABLE: Table = {
@@ -222,4 +237,7 @@ TABLE: Table = {
     **case(tile.HistogramOp, _through_scratch(_of_histogram)),
     **case(tile.AtomicRMWOp, _through_scratch(_of_atomic)),
     **case(tile.AtomicCASOp, _through_scratch(_of_atomic)),
+    **case(tile.AtomicLoadOp, _through_scratch(_of_atomic)),
+    **case(tile.AtomicPollOp, _through_scratch(_of_atomic)),
+    **case(tile.AtomicStoreOp, _through_scratch(_of_nothing)),
 }
