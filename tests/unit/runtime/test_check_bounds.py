@@ -315,6 +315,10 @@ def drawn(
         tl.store(y + at, total, mask=mask)
     elif HOW == "atomic":
         tl.atomic_max(y + at, tl.load(x + at, mask=mask), mask=mask)
+    elif HOW == "atomic access":
+        tl.atomic_store(y + at, tl.atomic_load(x + at, mask=mask), mask=mask)
+    elif HOW == "poll":
+        tl.store(y + at, tl.atomic_poll(x + at, at, timeout_ns=0).to(tl.int32), mask=mask)
     elif HOW == "row":
         if tl.program_id(1) > 0:
             return
@@ -333,7 +337,7 @@ def drawn(
         tl.store(y + at, value, mask=mask)
 
 
-KINDS = ("plain", "loop", "atomic", "row", "block pointer", "descriptor")
+KINDS = ("plain", "loop", "atomic", "atomic access", "poll", "row", "block pointer", "descriptor")
 
 
 def drawn_launch(rng: random.Random) -> str:

@@ -91,7 +91,7 @@ def store(op: tile.AtomicStoreOp, f: FunctionEmitter) -> None:
     guard, elem = Guard(f, owner), pointee(f, op.ptr)
     sem, scope = op.sem.value.data, op.scope.value.data
     if sem != MemSemantic.RELAXED:
-        f.threads.barrier()
+        f.machine.barrier_to_release(f, scope)
     for i, (pointer, value) in enumerate(zip(pointers, values, strict=True)):
         if not i & skip:
             mask = guard(None if masks is None else masks[i])
@@ -146,7 +146,7 @@ def _polled(f: FunctionEmitter, pointer: str, expected: str, elem: str, scope: i
     """Read until the element is what is expected, or the time is over; i1: whether it is."""
     again, done = f.new_label("poll"), f.new_label("polled")
     f.enter(again)
-    found = f.machine.memory.atomic_load(f, pointer, elem, MemSemantic.RELAXED, scope, None)
+    found = f.machine.memory.poll(f, pointer, elem, scope)
     equal = f.inst(f"icmp eq {elem} {found}, {expected}")
     if deadline is None:
         f.branch_if(equal, done, again)

@@ -100,6 +100,10 @@ class GlobalMemory(Protocol):
         self, f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
     ) -> None: ...
 
+    def poll(self, f: FunctionEmitter, pointer: str, elem: str, scope: int) -> str:
+        """One element, read relaxed in a loop that ends by what is read."""
+        ...
+
     def acquire(self, f: FunctionEmitter, scope: int) -> None:
         """Makes this thread's relaxed atomic loads so far acquire."""
         ...
@@ -273,6 +277,11 @@ class Machine(ABC):
     @abstractmethod
     def barrier(self, f: FunctionEmitter) -> None:
         """All threads of the block; their accesses to memory before it are visible after it."""
+
+    def barrier_to_release(self, f: FunctionEmitter, scope: int) -> None:
+        """As ``barrier``, where one of the threads then releases in ``scope`` what all have done: a target's own
+        ``barrier`` where its releases take effect for what others of the block have made visible (cumulativity)."""
+        f.threads.barrier()
 
     def local_barrier(self, f: FunctionEmitter) -> None:
         """As ``barrier``, but only accesses to shared memory need be visible."""

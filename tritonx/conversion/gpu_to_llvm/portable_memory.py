@@ -13,7 +13,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.swap_loops import Part, Swap, compare_and_swap, modify
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.llvm_text import MEMORY_ORDERS, RMW_OPERATIONS, float_literal, is_float
-from tritonx.dialects.tile.enums import MemSyncScope, RMWOp
+from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
 from tritonx.ir.failure import PassError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class PortableMemory:
         scope: int,
         mask: str | None,
     ) -> str:
-        elem, operation, where = access.elem, RMWOp(kind), self._scope(scope)
+        elem, operation, where = access.elem, RMWOp(kind), self.scope(scope)
         _refuse(f, operation, elem)
 
         def make() -> str:
@@ -117,14 +117,14 @@ class PortableMemory:
 
         def make() -> str:
             part = Part.at(f, pointer, elem, self.smallest_atomic)
-            return compare_and_swap(f, part, Swap(self._scope(scope), sem), compare, value)
+            return compare_and_swap(f, part, Swap(self.scope(scope), sem), compare, value)
 
         return guarded(f, mask, elem, "poison", make)
 
     def atomic_load(self, f: FunctionEmitter, pointer: str, elem: str, sem: int, scope: int, mask: str | None) -> str:
         def make() -> str:
             part = Part.at(f, pointer, elem, self.smallest_atomic)
-            ordered = f"{self._scope(scope)}{MEMORY_ORDERS[sem]}, align {bits(part.word) // 8}"
+            ordered = f"{self.scope(scope)}{MEMORY_ORDERS[sem]}, align {bits(part.word) // 8}"
             return part.of(f, f.inst(f"load atomic {part.word}, {f.global_} {part.pointer} {ordered}"))
 
         return guarded(f, mask, elem, "poison", make)
@@ -133,22 +133,26 @@ class PortableMemory:
         self, f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
     ) -> None:
         with f.where(mask):
-            part, where = Part.at(f, pointer, elem, self.smallest_atomic), self._scope(scope)
+            part, where = Part.at(f, pointer, elem, self.smallest_atomic), self.scope(scope)
             if part.shift is not None:
                 modify(f, part, Swap(where, sem), RMWOp.XCHG, value)
                 return
             ordered = f"{where}{MEMORY_ORDERS[sem]}, align {bits(elem) // 8}"
             f.line(f"store atomic {part.word} {part.alone(f, value)}, {f.global_} {pointer} {ordered}")
 
+    def poll(self, f: FunctionEmitter, pointer: str, elem: str, scope: int) -> str:
+        return self.atomic_load(f, pointer, elem, MemSemantic.RELAXED, scope, None)
+
     def acquire(self, f: FunctionEmitter, scope: int) -> None:
-        f.line(f"fence {self._scope(scope)}acquire")
+        f.line(f"fence {self.scope(scope)}acquire")
 
     def _swaps(self, operation: RMWOp, elem: str) -> bool:
         if operation is RMWOp.FADD and elem not in self.float_sums:
             return True
         return bits(elem) < self.smallest_atomic or orders(operation, elem)
 
-    def _scope(self, scope: int) -> str:
+    def scope(self, scope: int) -> str:
+        """LLVM's text of a scope, with a blank behind it; empty for all of the system."""
         name = self.scopes.get(MemSyncScope(scope))
         return f'syncscope("{name}") ' if name else ""
 

@@ -86,6 +86,9 @@ ATOMICS = (
       for name in ("add", "max", "min", "and", "or", "xor", "xchg")
       for operands in ("a_ptr, s", "a_ptr + i, b, mask=i < 7, sem='acquire', scope='cta'")),
     "tl.atomic_cas(a_ptr + i, b, c)", "tl.atomic_cas(a_ptr, s, t, sem='release', scope='sys')",
+    "tl.atomic_load(a_ptr + i, mask=i < 7)", "tl.atomic_load(a_ptr, sem='relaxed', scope='sys')",
+    "tl.atomic_store(a_ptr + i, b, mask=i < 7)", "tl.atomic_store(a_ptr, s, sem='relaxed', scope='cta')",
+    "tl.atomic_poll(a_ptr + i, b, sem='relaxed')", "tl.atomic_poll(a_ptr, s, timeout_ns=k)",
 )  # fmt: skip
 SHAPES = (
     "tl.reshape(a, (8, 8))", "tl.reshape(A, (256,), can_reorder=True)", "tl.view(a, (8, 8))", "a.T", "A.T",

@@ -758,6 +758,76 @@ module {
 // -----
 
 module {
+  tt.func @f(%p: !tt.ptr<i32>) {
+    // expected-error@+1 {{the order must be relaxed or acquire}}
+    %0 = tt.atomic_load release, gpu, %p : (!tt.ptr<i32>) -> i32
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<i1>) {
+    // expected-error@+1 {{an atomic access is of numbers of 8, 16, 32 or 64 bits, got i1}}
+    %0 = tt.atomic_load relaxed, gpu, %p : (!tt.ptr<i1>) -> i1
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<i32>, %a: i32) {
+    // expected-error@+1 {{the order must be relaxed or release}}
+    tt.atomic_store acq_rel, gpu, %p, %a : !tt.ptr<i32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<!tt.ptr<i8>>, %a: !tt.ptr<i8>) {
+    // expected-error@+1 {{an atomic access is of numbers of 8, 16, 32 or 64 bits}}
+    tt.atomic_store relaxed, gpu, %p, %a : !tt.ptr<!tt.ptr<i8>>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<f32>, %a: f32) {
+    // expected-error@+1 {{a poll is of integers of 16, 32 or 64 bits, got f32}}
+    %0 = tt.atomic_poll relaxed, gpu, %p, %a : !tt.ptr<f32>, f32 -> i1
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<i8>, %a: i8) {
+    // expected-error@+1 {{a poll is of integers of 16, 32 or 64 bits, got i8}}
+    %0 = tt.atomic_poll relaxed, gpu, %p, %a : !tt.ptr<i8>, i8 -> i1
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<i32>, %a: i32) {
+    // expected-error@+1 {{the order must be relaxed or acquire}}
+    %0 = tt.atomic_poll release, gpu, %p, %a : !tt.ptr<i32>, i32 -> i1
+    tt.return
+  }
+}
+
+// -----
+
+module {
   tt.func @f(%d: !tt.tensordesc<tensor<8x16xf8E5M2>>, %a: tensor<8x16xf8E5M2>, %i: i32) {
     // expected-error@+1 {{add does not work on f8E5M2}}
     tt.descriptor_reduce add, %d[%i, %i], %a : !tt.tensordesc<tensor<8x16xf8E5M2>>, tensor<8x16xf8E5M2>

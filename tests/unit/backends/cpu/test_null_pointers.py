@@ -48,6 +48,17 @@ def atomic(x_ptr, o_ptr, n, B: tl.constexpr):
 
 
 @tritonx.jit
+def accessed(x_ptr, o_ptr, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.atomic_store(o_ptr + i, tl.atomic_load(x_ptr + i, mask=i < n), mask=i < n)
+
+
+@tritonx.jit
+def polled(x_ptr, o_ptr):
+    tl.atomic_poll(x_ptr.to(tl.pointer_type(tl.int32)), 1, timeout_ns=0)
+
+
+@tritonx.jit
 def swap(x_ptr, o_ptr):
     tl.atomic_cas(x_ptr, 0, 1)
 
@@ -86,9 +97,18 @@ ERRORS = [
     (scalar, (1,), "x_ptr"),
     (loop, (2, 16), "x_ptr"),
     (atomic, (3, 16), "x_ptr"),
+    (accessed, (3, 16), "x_ptr"),
     (described, (4, 16), "x_ptr"),
 ]
-RIGHT = [(copy, (0, 64)), (scalar, (0,)), (loop, (0, 16)), (atomic, (0, 16)), (described, (0, 16)), (chosen, (4,))]
+RIGHT = [
+    (copy, (0, 64)),
+    (scalar, (0,)),
+    (loop, (0, 16)),
+    (atomic, (0, 16)),
+    (accessed, (0, 16)),
+    (described, (0, 16)),
+    (chosen, (4,)),
+]
 
 
 def name_of(case: Any) -> str:
@@ -119,6 +139,8 @@ def test_stores_and_compares() -> None:
 
     with pytest.raises(NullPointer, match="its argument x_ptr"):
         swap[(1,)](Integers(), out())
+    with pytest.raises(NullPointer, match="its argument x_ptr"):
+        polled[(1,)](Integers(), out())
 
 
 @pytest.mark.parametrize("case", RIGHT, ids=name_of)

@@ -17,6 +17,7 @@ from tritonx.backends.amd.emit.memory import AmdMemory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
+from tritonx.dialects.tile.enums import MemSyncScope
 from tritonx.ir.properties import stated_number
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ _SCOPES = ("!2 = distinct !{!2}", "!3 = distinct !{!3, !2}", "!4 = distinct !{!4
 """Of accesses to the LDS: copies that go there by themselves, and what threads load and store."""
 _LDS_ALONE = 0xC07F
 """S_WAITCNT for all accesses to the LDS, and for nothing else (CDNA 3 ISA, S_WAITCNT)."""
+_GLOBAL_ALONE = 0x0F70
+"""The same for all accesses to global memory."""
 _MOST_LOADS = 63
+_MEMORY = AmdMemory()
 _ALU = 0x40F
 """Of LLVM's kinds of instructions those that are no memory accesses (AMDGPU usage, llvm.amdgcn.sched.barrier)."""
 
@@ -51,7 +55,7 @@ class AmdMachine(Machine):
     scheduler: str = ""
     flush_subnormal: bool = False
     copies: bool = False
-    memory = AmdMemory()
+    memory = _MEMORY
     functions = math
     messages = debug
     triple = "amdgcn-amd-amdhsa"
@@ -132,6 +136,16 @@ class AmdMachine(Machine):
         f.line('fence syncscope("workgroup") release')
         f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.barrier', [])}()")
         f.line('fence syncscope("workgroup") acquire')
+
+    def barrier_to_release(self, f: FunctionEmitter, scope: int) -> None:
+        """Each wave waits for its own stores, since the one that releases waits for no others': LLVM's fence of a work
+        group leaves them under way on CDNA. There LLVM waits for a write-back of the L2 only where stores are under
+        way (22.1), hence the wait that it may not drop."""
+        if MemSyncScope(scope) is not MemSyncScope.CTA:
+            f.line(f"fence {_MEMORY.scope(scope)}release")
+            if self.processor.matrix == "mfma":
+                f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.waitcnt', ['i32'])}(i32 {_GLOBAL_ALONE})")
+        f.threads.barrier()
 
     def local_barrier(self, f: FunctionEmitter) -> None:
         """The fences name the LDS alone: accesses to global memory stay under way. LLVM takes copies to the LDS for

@@ -345,6 +345,9 @@ class NvidiaMemory:
         arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{max(word, 16)} {new}", *operands])
         f.line(f'call void asm sideeffect "{text}", "{constraints}"({arguments})')
 
+    def poll(self, f: FunctionEmitter, pointer: str, elem: str, scope: int) -> str:
+        return self.atomic_load(f, pointer, elem, MemSemantic.RELAXED, scope, None)
+
     def acquire(self, f: FunctionEmitter, scope: int) -> None:
         """An acquire alone is a fence of 9.0 and later (PTX ISA 9.0, "membar / fence")."""
         f.line(f'call void asm sideeffect "fence.acq_rel.{_SCOPE[MemSyncScope(scope)]};", "~{{memory}}"()')

@@ -1,4 +1,5 @@
-"""Atomics: many programs on the same words, old values, masks, memory orders and scopes."""
+"""Atomics: many programs on the same words, old values, masks, memory orders and scopes, and what a program hands on to
+the next one."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
 # reportUnknownVariableType=false
@@ -95,6 +96,49 @@ def histogram_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.atomic_add(out_ptr + tl.load(x_ptr + i, mask=mask, other=0), 1, mask=mask)
 
 
+@tritonx.jit
+def access_kernel(x_ptr, out_ptr, n, N: tl.constexpr, LOAD: tl.constexpr, STORE: tl.constexpr, SCOPE: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    x = tl.atomic_load(x_ptr + i, mask=i < n, sem=LOAD, scope=SCOPE)
+    tl.atomic_store(out_ptr + i, x, mask=i < n, sem=STORE, scope=SCOPE)
+
+
+@tritonx.jit
+def poll_kernel(x_ptr, seen_ptr, one_ptr, first, time, N: tl.constexpr, SEM: tl.constexpr):
+    """Half of the elements never come to equal what is waited for."""
+    i = tl.arange(0, N)
+    seen = tl.atomic_poll(x_ptr + i, i // 2 * 2, sem=SEM, timeout_ns=time)
+    tl.store(seen_ptr + i, seen.to(tl.int32))
+    tl.store(one_ptr, tl.atomic_poll(x_ptr, first, sem=SEM, timeout_ns=2000).to(tl.int32))
+
+
+@tritonx.jit
+def hand_on_kernel(data_ptr, flag_ptr, N: tl.constexpr):
+    """Each program adds to what the one before has left, in another order of the elements."""
+    program = tl.program_id(0)
+    i = tl.arange(0, N)
+    if program > 0:
+        tl.atomic_poll(flag_ptr + program - 1, 1)
+    before = tl.load(data_ptr + program * N + (N - 1 - i))
+    tl.store(data_ptr + (program + 1) * N + i, before + i)
+    tl.atomic_store(flag_ptr + program, 1)
+
+
+@tritonx.jit
+def last_kernel(x_ptr, part_ptr, count_ptr, total_ptr, N: tl.constexpr):
+    """The program that comes last adds up what all have stored."""
+    i = tl.arange(0, N)
+    programs = tl.num_programs(0)
+    tl.store(part_ptr + tl.program_id(0) * N + i, tl.load(x_ptr + tl.program_id(0) * N + i))
+    tl.debug_barrier()
+    if tl.atomic_add(count_ptr, 1) == programs - 1:
+        tl.atomic_load(count_ptr)
+        total = tl.zeros((N,), tl.int32)
+        for p in range(programs):
+            total += tl.load(part_ptr + p * N + i)
+        tl.store(total_ptr + i, total)
+
+
 _REDUCE = {
     "add": np.add, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or,
     "xor": np.bitwise_xor,
@@ -187,6 +231,51 @@ def _histogram(n: int, bins: int, block: int) -> MakeTrial:
     return make
 
 
+def _access(dtype: str, n: int, load: str, store: str, scope: str) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        count, limit = 3 * n, 3 * n - n // 3
+        x, before = small_integers(rng, dtype, count), small_integers(rng, dtype, count)
+        after = np.where(np.arange(count) < limit, x, before).astype(x.dtype)
+        constants = {"N": n, "LOAD": load, "STORE": store, "SCOPE": scope}
+        return Trial((x, Output.of(after, initial=before), limit), constants, (3,))
+
+    return make
+
+
+def _poll(dtype: str, n: int, sem: str) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        x = np.arange(n).astype(DTYPES[dtype])
+        seen = (np.arange(n) % 2 == 0).astype(np.int32)
+        first = int(rng.integers(0, 2))
+        results = Output.of(seen, initial=-np.ones(n)), Output.of(np.array([1 - first], np.int32), initial=[-1])
+        return Trial((x, *results, first, int(rng.integers(0, 5000))), {"N": n, "SEM": sem})
+
+    return make
+
+
+def _hand_on(programs: int, n: int) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        rows = [integers(rng, "int32", (n,))]
+        for _ in range(programs):
+            rows.append(rows[-1][::-1] + np.arange(n, dtype=np.int32))
+        initial = np.zeros((programs + 1, n), np.int32)
+        initial[0] = rows[0]
+        flags = Output.of(np.ones(programs, np.int32), initial=np.zeros(programs))
+        return Trial((Output.of(np.stack(rows), initial=initial), flags), {"N": n}, (programs,))
+
+    return make
+
+
+def _last(programs: int, n: int) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        x = small_integers(rng, "int32", (programs, n))
+        parts, count = Output.of(x, initial=np.zeros(x.shape)), Output.of(np.array([programs], np.int32), initial=[0])
+        total = Output.of(x.sum(axis=0, dtype=np.int32), initial=np.zeros(n))
+        return Trial((x, parts, count, total), {"N": n}, (programs,))
+
+    return make
+
+
 def cases(cover: Cover) -> Iterator[Case]:
     orders = [("relaxed", "gpu"), ("acq_rel", "gpu"), ("acquire", "gpu"), ("release", "sys")]
     kinds = [(op, dtype) for op in ("add", "max", "min") for dtype in ("int32", "uint32", "int64", "uint64", "fp32")]
@@ -214,3 +303,20 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(f"atomic/compare-{dtype}-{n}-w{w}", compare_kernel, _compare(dtype, n), {"num_warps": w})
     yield Case("atomic/lock-8-w4", lock_kernel, _lock(8, 64), {"num_warps": 4})
     yield Case("atomic/histogram-1000", histogram_kernel, _histogram(1000, 17, 256))
+    for (dtype, n), (load, store), scope, w in cover.zipped(
+        [
+            (dtype, n)
+            for dtype in ("int8", "uint16", "int32", "uint64", "fp16", "bf16", "fp32", "fp64")
+            for n in (64, 512)
+        ],
+        [("acquire", "release"), ("relaxed", "relaxed"), ("acquire", "relaxed"), ("relaxed", "release")],
+        ("gpu", "cta", "sys"),
+        (4, 1, 2, 8),
+    ):
+        name = f"atomic/access-{dtype}-{n}-{load}-{store}-{scope}-w{w}"
+        yield Case(name, access_kernel, _access(dtype, n, load, store, scope), {"num_warps": w})
+    for dtype, n, sem, w in (("int32", 64, "acquire", 4), ("uint16", 16, "relaxed", 2), ("int64", 256, "acquire", 1)):
+        yield Case(f"atomic/poll-{dtype}-{n}-{sem}-w{w}", poll_kernel, _poll(dtype, n, sem), {"num_warps": w})
+    for programs, n, w in ((5, 256, 4), (20, 32, 2)):
+        yield Case(f"atomic/hand-on-{programs}-{n}-w{w}", hand_on_kernel, _hand_on(programs, n), {"num_warps": w})
+    yield Case("atomic/last-7-w4", last_kernel, _last(7, 128), {"num_warps": 4})

@@ -68,7 +68,8 @@ class Threads:
             return np.full(self.count, value % (1 << width), unsigned)
         if isinstance(operand, Name):
             if operand.text in self.special:
-                return np.broadcast_to(np.asarray(self.special[operand.text]), self.count).astype(unsigned)
+                held = self.special[operand.text]
+                return np.broadcast_to(np.asarray(held() if callable(held) else held), self.count).astype(unsigned)
             if operand.text in self.addresses:
                 return np.full(self.count, self.addresses[operand.text], unsigned)
         raise Fault(f"cannot read {operand}")
