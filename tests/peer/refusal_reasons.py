@@ -137,10 +137,12 @@ NO_CASE: dict[str, tuple[str, ...]] = {
         "runtime/jit.py:JITFunction.preload:RuntimeError:b5e2b7",
         "runtime/jit.py:JITFunction.preload._decode_constant:RuntimeError",
     ),
+    "Triton 3.9 has no pointers to anything but numbers": (
+        "language/semantic.py:TritonSemantic._validate_atomic_load_store_element_type:ValueError",
+    ),
     "the function is of Triton 3.9; tritonx refuses its name or keyword": (
         "language/core.py:_aggregate.aggregate_value.__setattr__:AttributeError:e4a8dc",
         "language/core.py:_normalize_cache_policy:assert",
-        "language/semantic.py:TritonSemantic._validate_atomic_load_store_element_type:ValueError",
         "language/semantic.py:TritonSemantic.fdiv:ValueError:b86583",
     ),
     "extern_elementwise has looked the types up in the same table before": ("language/core.py:dispatch:ValueError",),

@@ -32,7 +32,7 @@ __all__ = [
 @tensor_method
 @builtin
 def atomic_load(
-    pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
+    pointer: object, mask: object = None, sem: object = None, scope: object = None, _semantic: Semantics = INJECTED
 ) -> tensor:
     """Read memory where ``mask`` holds, each element as one step; anything elsewhere. The result has the shape of
     ``pointer`` and ``mask`` together, and the dtype that is pointed to: an integer or a float of 8 to 64 bits.
@@ -50,7 +50,12 @@ def atomic_load(
 @tensor_method
 @builtin
 def atomic_store(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
+    pointer: object,
+    val: object,
+    mask: object = None,
+    sem: object = None,
+    scope: object = None,
+    _semantic: Semantics = INJECTED,
 ) -> None:
     """Write ``val``, cast to the dtype that is pointed to and broadcast to the shape of ``pointer``, where ``mask``
     holds, each element as one step; see ``atomic_load``. ``sem`` is "release" (the default), by which who acquires what
@@ -66,11 +71,11 @@ def atomic_store(
 @tensor_method
 @builtin
 def atomic_poll(
-    pointer: Any,
-    expected_value: Any,
-    sem: Any = None,
-    scope: Any = None,
-    timeout_ns: Any = None,
+    pointer: object,
+    expected_value: object,
+    sem: object = None,
+    scope: object = None,
+    timeout_ns: object = None,
     _semantic: Semantics = INJECTED,
 ) -> tensor:
     """Wait until memory equals ``expected_value``: int1 of the shape of ``pointer``, true where it did. Pointers to

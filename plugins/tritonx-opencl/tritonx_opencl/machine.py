@@ -7,15 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tritonx.backends.gpu import (
-    Access,
     FunctionEmitter,
     Machine,
-    MemSemantic,
     MemSyncScope,
     NamedFunctions,
     NoMessages,
     PortableMemory,
-    RMWOp,
     spirv_data_layout,
     spirv_legal,
 )
@@ -58,20 +55,14 @@ class Messages(NoMessages):
 
 
 @dataclass(frozen=True)
-class OpenCLMemory(PortableMemory):
-    def poll(self, f: FunctionEmitter, pointer: str, elem: str, scope: int) -> str:
-        """Behind a loop around an atomic load, Intel's vectoriser for CPUs (2026.2) leaves all lanes but one out."""
-        return self.atomic(f, RMWOp.OR, pointer, "0", Access(elem, 1, 0), MemSemantic.RELAXED, scope, None)
-
-
-@dataclass(frozen=True)
 class OpenCLMachine(Machine):
     """``warp_size`` lanes, as many as a sub-group has work items or one."""
 
     warp_size: int  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
-    memory = OpenCLMemory(
-        {MemSyncScope.GPU: "device", MemSyncScope.CTA: "workgroup"}, float_sums=frozenset({"float", "double"})
+    memory = PortableMemory(
+        {MemSyncScope.GPU: "device", MemSyncScope.CTA: "workgroup"}, 32, frozenset({"float", "double"}), True
     )
+    """Polls modify: behind loops of atomic loads, Intel's vectoriser for CPUs (2026.2) leaves out all lanes but one."""
     functions = FUNCTIONS
     messages = Messages()
     triple = TRIPLE

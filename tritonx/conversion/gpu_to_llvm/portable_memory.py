@@ -37,11 +37,13 @@ def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, ma
 class PortableMemory:
     """``scopes`` gives LLVM's name of the threads that an atomic is for, where it is not all of the system. Atomics of
     fewer than ``smallest_atomic`` bits, sums of floats that are none of ``float_sums`` (LLVM's types), and what orders
-    floats are made by compare-and-swap (`swap_loops`)."""
+    floats are made by compare-and-swap (`swap_loops`). With ``polls_by_modifying`` a poll reads by a read-modify-write
+    that changes nothing."""
 
     scopes: Mapping[MemSyncScope, str] = field(default_factory=dict[MemSyncScope, str])
     smallest_atomic: int = WORD
     float_sums: frozenset[str] = frozenset()
+    polls_by_modifying: bool = False
 
     def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
         stored = _stored(f, access)
@@ -141,6 +143,8 @@ class PortableMemory:
             f.line(f"store atomic {part.word} {part.alone(f, value)}, {f.global_} {pointer} {ordered}")
 
     def poll(self, f: FunctionEmitter, pointer: str, elem: str, scope: int) -> str:
+        if self.polls_by_modifying:
+            return self.atomic(f, RMWOp.OR, pointer, "0", Access(elem, 1, 0), MemSemantic.RELAXED, scope, None)
         return self.atomic_load(f, pointer, elem, MemSemantic.RELAXED, scope, None)
 
     def acquire(self, f: FunctionEmitter, scope: int) -> None:

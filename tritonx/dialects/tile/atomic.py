@@ -26,7 +26,7 @@ from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
 from tritonx.ir.properties import integer_property
-from tritonx.ir.spelling import Level, Spellings
+from tritonx.ir.spelling import Spellings, TextLevel
 from tritonx.ir.types import bit_width, element_type, i64, is_float, is_integer, is_unsigned
 
 _MEETING = Effect(Kind.BARRIER, Resource.THREADS)
@@ -189,9 +189,9 @@ class AtomicLoadOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = by_op(_load_effects)
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
-            Level.V3_6: None,
-            Level.V3_9: "%r = tt.atomic_load acquire, gpu, %ptrs, %mask : (tensor<128x!tt.ptr<f32>>, tensor<128xi1>)"
-            " -> tensor<128xf32>",
+            TextLevel.V3_6: None,
+            TextLevel.V3_9: "%r = tt.atomic_load acquire, gpu, %ptrs, %mask"
+            " : (tensor<128x!tt.ptr<f32>>, tensor<128xi1>) -> tensor<128xf32>",
         }
     )
     FORMAT: ClassVar[str] = "$sem `,` $scope `,` $ptr (`,` $mask^)? attr-dict `:` functional-type(operands, $result)"
@@ -217,8 +217,8 @@ class AtomicStoreOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = by_op(_store_effects)
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
-            Level.V3_6: None,
-            Level.V3_9: "tt.atomic_store release, sys, %ptrs, %floats, %mask : tensor<128x!tt.ptr<f32>>",
+            TextLevel.V3_6: None,
+            TextLevel.V3_9: "tt.atomic_store release, sys, %ptrs, %floats, %mask : tensor<128x!tt.ptr<f32>>",
         }
     )
     FORMAT: ClassVar[str] = "$sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict `:` type($ptr)"
@@ -247,8 +247,8 @@ class AtomicPollOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = by_op(_poll_effects)
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
-            Level.V3_6: None,
-            Level.V3_9: "%r = tt.atomic_poll acquire, gpu, %iptr, %n timeout %wide : !tt.ptr<i32>, i32 -> i1",
+            TextLevel.V3_6: None,
+            TextLevel.V3_9: "%r = tt.atomic_poll acquire, gpu, %iptr, %n timeout %wide : !tt.ptr<i32>, i32 -> i1",
         }
     )
     FORMAT: ClassVar[str] = (
