@@ -1,8 +1,8 @@
 """Which slot of a buffer a view names in which round of a loop.
 
-Slots are taken in turn: their numbers go round the loop, start from constants and depend on nothing that is not known.
-So they are found by counting along, until what goes round is as it was before. Then it is known how many rounds lie
-between a reader of a slot and the next writer of the same one, however the counting is written."""
+Slots are taken in turn: the loop carries their numbers, which start from constants and depend on nothing that is not
+known. So they are found by counting along, until what the loop carries is as it was before. Then it is known how many
+iterations lie between a reader of a slot and the next writer of the same one, however the counting is written."""
 
 from __future__ import annotations
 

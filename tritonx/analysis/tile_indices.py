@@ -1,5 +1,5 @@
 """Tiles of indices, pointers and masks, written out: an index is a polynomial over scalars, over the place of an
-element in the tile (`Lane`), and over how often the loops around have gone round (`Round`).
+element in the tile (`Lane`), and over the iterations of the loops around (`Round`).
 
     rows = pid * 128 + tl.arange(0, 128)                         128·pid + Lane(0)
     a_ptrs = a + rows[:, None] * stride + offs_k[None, :]        a + 128·pid·stride + Lane(0)·stride + Lane(1)
@@ -49,14 +49,14 @@ class Confined:
 
 @dataclass(frozen=True)
 class Round:
-    """How often a loop has gone round before; in front of it 0."""
+    """The iterations of a loop that are done; in front of it 0."""
 
     loop: scf.ForOp
 
 
 @dataclass(frozen=True)
 class Trips:
-    """How often a loop goes round."""
+    """A loop's trip count."""
 
     loop: scf.ForOp
 
@@ -100,7 +100,7 @@ class Indices:
         self.facts = facts
         self._values: dict[SSAValue, Polynomial | Address | None] = {}
         self._stepping: frozenset[SSAValue] = frozenset()
-        """What goes round and is being followed once round its loop."""
+        """What a loop carries and is being followed through one iteration."""
         self._narrow: dict[Monomial, int] = {}
         """Products in sums of 32 bits, with the largest number before each."""
 
@@ -291,7 +291,7 @@ class Indices:
         return None if lower is None or step is None else lower + step * atom(Round(loop))
 
     def _carried(self, value: SSAValue) -> Polynomial | Address | None:
-        """What goes round a loop and has the same added in each round."""
+        """What a loop carries and adds the same to in each iteration."""
         carried = carried_argument(value) if isinstance(value, BlockArgument) else carried_result(value)
         if carried is None:
             return None

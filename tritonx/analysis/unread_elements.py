@@ -6,7 +6,7 @@ same, from anywhere, because what it makes of them it does not store.
     tl.store(c_ptrs, acc, mask=rows[:, None] < M)
 
 The tile is followed forwards: elementwise ops, products, of which a row of the first operand is a row of the result,
-values that go round loops. Where all ways end in a store whose mask has the bound, what lies beyond it may be anything.
+loop-carried values. Where all ways end in a store whose mask has the bound, what lies beyond it may be anything.
 """
 
 from __future__ import annotations

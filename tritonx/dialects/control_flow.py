@@ -120,7 +120,7 @@ class Function(ControlFlow):
 
 @dataclass(frozen=True)
 class CountedLoop(ControlFlow):
-    """`scf.for`: bounds and step, then what goes round. The body's first argument counts."""
+    """`scf.for`: bounds and step, then the initial carried values. The body's first argument counts."""
 
     repeats: bool = True
 
@@ -304,7 +304,7 @@ def comes_from(value: SSAValue) -> list[SSAValue]:
     return [given for edge in found for given, argument in edge.pairs() if argument is value]
 
 
-# --- what goes round a loop
+# --- loop-carried values
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Carried:
-    """One value that goes round a loop of one block: what enters, what it is inside, what goes back, what leaves."""
+    """One value that a loop of one block carries: what enters, what it is inside, what goes back, what leaves."""
 
     initial: Slot
     argument: BlockArgument
@@ -333,7 +333,7 @@ class Carried:
 
 
 def carried_by(loop: Operation) -> list[Carried]:
-    """What goes round an `scf.for`, in order."""
+    """What an `scf.for` carries, in order."""
     body = loop.regions[0].block
     end = body.last_op
     assert end is not None, "a loop's body ends in a yield"
@@ -346,7 +346,7 @@ def carried_by(loop: Operation) -> list[Carried]:
 
 
 def carried_argument(argument: BlockArgument) -> Carried | None:
-    """What an argument of a counted loop's body is of what goes round; None for the counter, and for other blocks'."""
+    """What an argument of a counted loop's body is of what it carries; None for the counter, and for other blocks'."""
     loop = argument.block.parent_op()
     if loop is None or not isinstance(control_flow_of(loop), CountedLoop):
         return None
@@ -354,7 +354,7 @@ def carried_argument(argument: BlockArgument) -> Carried | None:
 
 
 def carried_result(result: SSAValue) -> Carried | None:
-    """What a result of a counted loop is of what goes round; None for other values."""
+    """What a result of a counted loop is of what the loop carries; None for other values."""
     loop = result.owner
     if not isinstance(loop, Operation) or not isinstance(control_flow_of(loop), CountedLoop):
         return None

@@ -64,7 +64,7 @@ def _check_for(op: ForOp) -> None:
         )
     if [result.type for result in op.results] != initial:
         raise VerifyException(
-            f"{_names(initial)} go round the loop, but its results are {_names([r.type for r in op.results])}"
+            f"{_names(initial)} are carried by the loop, but its results are {_names([r.type for r in op.results])}"
         )
     _check_end(body, YieldOp, 0, initial, "the loop body")
 
@@ -203,7 +203,7 @@ class IfOp(IRDLOperation):
 
 @define
 class ForOp(IRDLOperation):
-    """A counted loop with values that go round; `unsignedCmp` compares the counter as an unsigned number."""
+    """A counted loop with carried values; `unsignedCmp` compares the counter as an unsigned number."""
 
     name = "scf.for"
     lb = operand_def()

@@ -115,7 +115,7 @@ def is_speculatable(op: Operation) -> bool:
     """Whether the op may be executed where the program would not have: it touches no memory, cannot trap and ends."""
     if has_effects(op) or is_terminator(op) or may_trap(op) or isinstance(op, scf.WhileOp | tile.CallOp):
         return False
-    if any(region.blocks.first is not region.blocks.last for region in op.regions):  # which may go round for ever
+    if any(region.blocks.first is not region.blocks.last for region in op.regions):  # which may loop for ever
         return False
     return all(
         is_terminator(inner) or is_speculatable(inner)

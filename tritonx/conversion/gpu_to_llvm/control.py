@@ -107,7 +107,7 @@ def terminator_values(f: FunctionEmitter, block: Block) -> list[Tile]:
 
 
 def for_(op: scf.ForOp, f: FunctionEmitter, forms: Mapping[int, Form] | None = None) -> None:
-    """A loop; ``forms`` are those of some of the values that go round, by their numbers."""
+    """A loop; ``forms`` are those of some of the carried values, by their numbers."""
     lower, upper, step = (f.scalar(v) for v in (op.lb, op.ub, op.step))
     type_ = f.type(op.lb.type)
     body = op.body.block
@@ -150,8 +150,8 @@ def _is_kept(op: scf.ForOp, f: FunctionEmitter) -> bool:
 
 
 def _as_one(f: FunctionEmitter, tile_: Tile, names: list[str]) -> list[str]:
-    """What goes round, a pointer kept as one where several offsets of it are used: LLVM would have a pointer for each
-    go round, in twice as many registers as the offsets that two tiles share."""
+    """What is carried, a pointer kept as one where several offsets of it are used: LLVM would carry a pointer for
+    each, in twice as many registers as the offsets that two tiles share."""
     if tile_.n == 1 and f.sums.offsets(f.scalars(tile_)[0]) > 1:
         return [f.machine.opaque(f, tile_.elem, name) for name in names]
     return names

@@ -30,8 +30,8 @@ of instructions. 2048³ f32 on an H200, straight and as loops, TFLOP/s: 64x64x64
 128x64x64 (4096) 36.5 and 38.0, 64x64x128 (4096) 32.1 and 38.5, 128x64x128 in 8 warps (4096) 38.0 and 39.7."""
 
 LOOP_WORDS = 64
-"""Registers of a loop's results at most. With 128, which all go round, 128x128x32 f32 in 128 threads spills 39 words on
-gfx1100, and none as straight code."""
+"""Registers of a loop's results at most. With 128, all of them carried, 128x128x32 f32 in 128 threads spills 39 words
+on gfx1100, and none as straight code."""
 
 REGISTERS = 256
 """What a thread has at most (CDNA's 512 aside). Results of as many words are spilled either way, and straight code that
@@ -39,7 +39,7 @@ spills takes longer than in proportion: 128x64x64 f64 in one wave of gfx1200 (16
 96 s, and 4 s as a loop."""
 
 LOOP_BODY = 1024
-"""As many are written of a loop: what goes round costs little beside them."""
+"""As many are written of a loop: what is carried costs little beside them."""
 
 SMALLEST_PART = 4
 """Of K: a vector load brings as many f32."""

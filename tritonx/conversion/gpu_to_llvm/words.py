@@ -99,11 +99,11 @@ class Elements:
 
 
 Form: TypeAlias = Words | Elements
-"""What goes round a loop otherwise than as one vector, or element by element."""
+"""What a loop carries otherwise than as one vector, or element by element."""
 
 
 def words_of_stored(f: FunctionEmitter, body: Block) -> Mapping[int, Words]:
-    """Of the values that go round a loop those that are only stored in shared memory, by their numbers."""
+    """Of the values that a loop carries those that are only stored in shared memory, by their numbers."""
     found: dict[int, Words] = {}
     for number, value in enumerate(body.args[1:]):
         type_ = type_of(value)

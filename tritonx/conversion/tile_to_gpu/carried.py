@@ -1,4 +1,4 @@
-"""Values that control flow carries: what enters a loop, goes round it and comes out has one layout.
+"""Values that control flow carries: what enters a loop, is carried by it and comes out has one layout.
 
 A `Group` is a set of SSA values (block arguments, results of loops and conditionals) that must agree, and the
 operands that flow into them.
@@ -31,8 +31,8 @@ class Group:
 
 
 def carried_groups(ops: Iterable[Operation]) -> list[Group]:
-    """The groups of all tensors carried by these ops. Values with the same inputs are one group: what goes round a
-    `scf.for` and what it leaves behind."""
+    """The groups of all tensors carried by these ops. Values with the same inputs are one group: what an
+    `scf.for` carries and what it leaves behind."""
     inputs: dict[SSAValue, list[Input]] = {}
     for op in ops:
         if control_flow_of(op) is None or isinstance(op, tile.FuncOp) or is_per_element(op):

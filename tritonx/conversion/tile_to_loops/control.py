@@ -1,5 +1,5 @@
-"""Structured control flow. Scalars become phi nodes; tiles that enter, leave or go round a region live in one buffer
-each.
+"""Structured control flow. Scalars become phi nodes; tiles that enter, leave or are carried by a region live in one
+buffer each.
 
 A tile of pointers or offsets that a loop advances by the same scalar everywhere is carried as that scalar (see
 index.py).

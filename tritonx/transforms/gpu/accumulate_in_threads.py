@@ -12,7 +12,7 @@ own; no element moves. In an unrolled loop several reductions are added one afte
 
 A sum may be multiplied on its way, as the running sum of a softmax is: `acc = acc * f + reduce(x)`. Each thread's part
 is multiplied by the same factor then, where that is known to be from 0 to 1 (with an infinite one a part of 0 would
-become NaN), and the initial value, a constant then, goes round with the parts.
+become NaN), and the initial value, a constant then, is carried with the parts.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class AccumulateInThreads(ModulePass):
 
 @dataclass(frozen=True)
 class _Step:
-    """An op that adds a reduction to what goes round, or multiplies it by a factor."""
+    """An op that adds a reduction to what the loop carries, or multiplies it by a factor."""
 
     update: Operation
     part: SSAValue
@@ -98,7 +98,7 @@ class _Step:
 
     @property
     def source(self) -> SSAValue:
-        """What goes round, in front of this step."""
+        """The carried value, in front of this step."""
         return next(operand for operand in self.update.operands if operand is not self.part)
 
 

@@ -153,7 +153,7 @@ class _Inserter(ForwardFlow[Pending]):
         return many > 0 and self._cost(loop, state.settled()) < many
 
     def _cost(self, loop: Operation, state: Pending) -> int:
-        """How often barriers would be run in a loop, each loop going round eight times; none of them stays."""
+        """How often barriers would be run in a loop, each loop with eight iterations; none of them stays."""
         before = len(self.inserted)
         self.trying = True
         self.regions(loop, state)

@@ -1,4 +1,4 @@
-"""Loops with more that goes round, branches with more results: an op of `scf` has as many as it was made with, so that
+"""Loops that carry more, branches with more results: an op of `scf` has as many as it was made with, so that
 another one takes its place, with its regions."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tritonx.ir.edit import erase, replace, terminator_of
 
 
 def with_carried(loop: scf.ForOp, initial: Sequence[SSAValue], yielded: Sequence[SSAValue]) -> scf.ForOp:
-    """The loop with more that goes round: the body has its arguments already."""
+    """The loop that carries more: the body has its arguments already."""
     end = terminator_of(loop.body.block)
     end.operands = [*end.operands, *yielded]
     made = Builder.before(loop).create(

@@ -1,9 +1,9 @@
 """Small loops that load and only compute in a thread are unrolled, so that more bytes are under way at once.
 
-The loads of one iteration wait for those before it to arrive: a thread that loads 64 bytes, adds them up and goes round
-keeps too little of the memory's latency busy. With four iterations in one body the code generator puts their loads
-first, as far as the registers go that it allows itself: so a limit is set at which they all do (``ttg.maxnreg``, which
-the assembly drops again where the rest of the kernel needs more). 16384² f16 column sum on an H200, GB/s as it is,
+The loads of one iteration wait for those before it to arrive: a thread that loads 64 bytes, adds them up and begins
+again keeps too little of the memory's latency busy. With four iterations in one body the code generator puts their
+loads first, as far as the registers go that it allows itself: so a limit is set at which they all do (``ttg.maxnreg``,
+which the assembly drops again where the rest of the kernel needs more). 16384² f16 column sum on an H200, GB/s as it is,
 unrolled by four, and with the limit: 128×64 tiles in 8 warps 3840, 3974, 4039; 32×64 tiles in 4 warps 1849, 2263, 3704.
 
 That pays while it costs few registers a byte. A load of fewer bytes than its address takes waits with the address in
@@ -44,7 +44,7 @@ WORKING_REGISTERS = 32
 put first (column sum, 32×64 tiles: 2873 GB/s instead of 3704)."""
 
 ADDRESSES = 8
-"""Of these, at least, are for addresses and counters: where what goes round needs the others and more, code within the
+"""Of these, at least, are for addresses and counters: where the carried tiles need the others and more, code within the
 limit spills."""
 
 WIDENING = 8
@@ -74,7 +74,7 @@ class UnrollLoads(ModulePass):
     loops of at most ``work`` simple ops a thread, that write nothing, exchange nothing between threads,
     multiply no matrices, and whose addresses do not come out of what they load. Sets ``ttg.maxnreg`` to what lets the
     loads of a body be under way together with ``limit``, for a chip that gives a thread as many registers as are asked
-    for, unless the tiles that go round have no room beside them. With ``factor`` 1 it does nothing.
+    for, unless the carried tiles have no room beside them. With ``factor`` 1 it does nothing.
     """
 
     name = "unroll-loads"
@@ -132,13 +132,13 @@ class UnrollLoads(ModulePass):
 
 
 def _sums(loop: scf.ForOp) -> list[TensorType[Attribute]]:
-    """The tiles that go round a loop, addresses not counted."""
+    """The tiles that a loop carries, addresses not counted."""
     types = (type_of(value) for value in loop.iter_args)
     return [t for t in types if is_tensor(t) and not isinstance(element_type(t), tile.PointerType)]
 
 
 def _widens(loop: scf.ForOp, loads: Sequence[tile.LoadOp]) -> bool:
-    """Whether a load brings less than a word an element, and a sum that goes round has more than one."""
+    """Whether a load brings less than a word an element, and a carried sum has more than one."""
     narrow = any(bit_width(element_type(type_of(load.result))) < 32 for load in loads)
     return narrow and any(bit_width(element_type(t)) > 32 for t in _sums(loop))
 

@@ -2,7 +2,7 @@
 
 A schedule (`loop_schedule`) lets a load run stages before the ops that read the tile from shared memory. The tile's
 buffer then becomes one of several slots, each copy goes to the next, and as many intervals later readers take the slots
-in the same order. Both go round: a counter that starts anew behind the last slot, no division.
+in the same order. Both wrap around: a counter that starts anew behind the last slot, no division.
 
 A slot is free again when its last reader is over. That is where it runs, or one product later for the products of a
 warp group, which read memory while the program goes on: such a tile gets one slot more, so that a copy need only wait
@@ -16,7 +16,7 @@ the loop waits for no result: one more than the last product reads, so that the 
 An operand that lies otherwise in global memory than a matrix unit wants it is one that is computed: it is turned.
 
 A block of a descriptor is brought by the copy engine, which tells an mbarrier of the slot. Whoever reads waits there
-for the phase of this time round, whose parity goes round with the counter and turns when that starts anew.
+for the phase of this time round, whose parity is carried with the counter and turns when that starts anew.
 
 Each copy of the threads is a group of its own, and its token is given to the wait in front of the first reader. As it
 stands here the wait is for all groups; `expand-pipeline`, which runs the schedule, knows how many others have been made

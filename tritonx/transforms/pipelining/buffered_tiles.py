@@ -112,7 +112,7 @@ def loaded_tile(
 
 
 def _users(schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp) -> tuple[Operation, ...] | None:
-    """The ops of the body that use what is loaded, in order; None where it goes round, or there are none."""
+    """The ops of the body that use what is loaded, in order; None where the loop carries it, or there are none."""
     body = schedule.loop.body.block
     users = {use.operation for use in load.result.uses}
     if not users or body.last_op in users:
@@ -185,7 +185,7 @@ def readers_in(schedule: LoopSchedule, alloc: LocalAllocOp) -> tuple[Operation, 
         return None
     aliases = aliases_of(alloc.result)
     if any(isinstance(alias.owner, Block) for alias in aliases):
-        return None  # it goes round the loop
+        return None  # the loop carries it
     views = {alias.owner for alias in aliases if isinstance(alias.owner, Operation)}
     users = {use.operation for alias in aliases for use in alias.uses} - views
     if any(user is body.last_op or isinstance(user, LocalDeallocOp) for user in users):
@@ -193,7 +193,7 @@ def readers_in(schedule: LoopSchedule, alloc: LocalAllocOp) -> tuple[Operation, 
     found = {schedule.of(user) for user in users}
     stages = {schedule.stage(op) for op in found}
     if any(schedule.stage(view) not in stages or len(stages) > 1 for view in views if view is not alloc):
-        return None  # the view itself would go round
+        return None  # the view itself would be carried
     return tuple(sorted(found, key=schedule.position.__getitem__)) if found else None
 
 

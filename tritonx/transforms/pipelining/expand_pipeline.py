@@ -5,7 +5,7 @@ op of the last stage stand in front of the loop; the loop itself has as many rou
 of stage s is `last - s` iterations ahead. So nothing is left to do behind it, however many iterations there are, none
 included: what runs ahead runs for iterations that there are not (`run_ahead`).
 
-Two things make a value that one interval needs of an earlier one go round the loop, once for each interval between: an
+Two things have the loop carry a value that one interval needs of an earlier one, once for each interval between: an
 op of a later stage uses it, or the loop carries it on to the next iteration. The second is treated as the first: an
 argument of the body is an op that runs at the start of an interval, in the stage of what is yielded for it.
 """
@@ -101,7 +101,7 @@ class _Expansion:
         self.made: dict[tuple[SSAValue, int], SSAValue] = {}
         """In front of the loop: a result and an iteration → its value there."""
         self.around: dict[Key, SSAValue] = {}
-        """What goes round the new loop → the argument of its body."""
+        """What the new loop carries → the argument of its body."""
         self.now: ValueMap = {}
         """In the new loop: the results of this interval."""
 
@@ -160,7 +160,7 @@ class _Expansion:
         return False
 
     def _key(self, value: SSAValue, stage: int) -> Key | None:
-        """What must go round the loop for an op of this stage to use a value; None if it need not."""
+        """What the loop must carry for an op of this stage to use a value; None if it need not."""
         if not self._is_inside(value) or value is self.counter:
             return None
         ago = stage - self._stage(value)
@@ -169,7 +169,7 @@ class _Expansion:
         return (value, ago) if ago >= 0 else None
 
     def _carry(self, key: Key | None) -> None:
-        """Has a value go round, with what it is made of."""
+        """Has a value carried, with what it is made of."""
         if key is None or key in self.around:
             return
         value, ago = key
@@ -256,7 +256,7 @@ class _Expansion:
         return self.now[value]
 
     def _again(self, key: Key, block: Block, builder: Builder) -> SSAValue:
-        """What goes round in place of a value at the end of an interval."""
+        """What is carried in place of a value at the end of an interval."""
         value, ago = key
         if ago == 0:
             return self._inside(self.yielded[value], self._stage(value), block, builder)

@@ -165,7 +165,7 @@ def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
 
 
 def _is_sum(value: SSAValue) -> bool:
-    """Whether a product adds to what goes round."""
+    """Whether a product adds to what the loop carries."""
     return any(is_product(use.operation) for use in value.uses)
 
 
@@ -186,7 +186,7 @@ def _is_used(graph: LoopGraph, number: int) -> bool:
 
 
 def _can_lead(graph: LoopGraph, leads: Mapping[int, int], number: int, lead: int, stages: int) -> bool:
-    """Whether a load can run so far ahead beside others. One that goes round in a circle with what it loads must have
+    """Whether a load can run so far ahead beside others. One in a recurrence with what it loads must have
     room for an interval more: else it is only issued when the result of the one before is there."""
     return all(_bounds(graph, {**leads, number: lead + more}, stages + more) is not None for more in (0, 1))
 

@@ -3,7 +3,7 @@
 Nodes are the ops of the body of an `scf.for`, in the order of the text; what is inside an op's regions belongs to it.
 An arc leads from an op to one that must come after it:
 
-- by values: the result of an op, in the same iteration; what goes round the loop, one iteration later, or more where it
+- by values: the result of an op, in the same iteration; what the loop carries, one iteration later, or more where it
   is handed on from one argument to the next;
 - by memory: two accesses of which one writes, if both may mean the same array. Arrays that come in as different
   arguments are taken for different ones between iterations, as Triton takes them; a pointer that was itself loaded, or
@@ -210,7 +210,7 @@ def _made_by(
     value: SSAValue, handed_on: Mapping[SSAValue, SSAValue], number: dict[Operation, int]
 ) -> tuple[int, int, SSAValue] | None:
     """The op of the body that makes a value, and how many iterations before; None for what comes from outside, and for
-    what goes round without being changed."""
+    what is carried without being changed."""
     distance = 0
     while isinstance(value, BlockArgument) and value in handed_on and distance <= len(handed_on):
         value, distance = handed_on[value], distance + 1

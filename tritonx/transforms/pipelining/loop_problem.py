@@ -146,7 +146,7 @@ class LoopPipeline:
     def is_settled(self, stages: Sequence[int]) -> bool:
         """Whether each load is as far ahead as is wanted, not farther, with these stages of the tasks; and the results
         of an asynchronous product are worked on by its interval in that iteration, and not sooner in the next one: else
-        two of them would go round the loop, moved from registers to others, of which one is still written."""
+        two of them would be carried by the loop, moved from registers to others, of which one is still written."""
         for value in self._slots:
             if any(stages[r.task] + r.distance - stages[value.source] >= value.most for r in value.readers):
                 return False

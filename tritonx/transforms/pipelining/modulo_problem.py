@@ -129,7 +129,7 @@ class Problem:
 
     @cached_property
     def least(self) -> int:
-        """No interval is shorter: every unit has its work, and no recurrence goes round faster."""
+        """No interval is shorter: every unit has its work, and no recurrence is shorter."""
         return _least_without_cycle(self, max([self.floor, *(self.used(unit) for unit in (THREADS, *self.units))]))
 
 

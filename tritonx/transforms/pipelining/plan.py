@@ -128,7 +128,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Counter:
-    """Goes round over slots, for the ops of one stage; with a parity that turns as it starts anew."""
+    """Counts slots and begins again, for the ops of one stage; with a parity that turns as it starts anew."""
 
     slots: int
     at: Point

@@ -77,7 +77,7 @@ class ScheduleLoops(TargetModulePass[PipelineTarget]):
     """Schedules the innermost loops of which products need what they load.
 
     Others only where the loop itself says how many stages it wants (`tt.num_stages`, which is the target's number
-    elsewhere; 1 keeps a loop as it is). Fewer stages are taken where the loop goes round less often, or the slots do
+    elsewhere; 1 keeps a loop as it is). Fewer stages are taken where the trip count is smaller, or the slots do
     not fit a block's shared memory. Takes `ttg` with layouts and leaves it, but for the attributes.
     """
 
@@ -138,7 +138,7 @@ class _Function:
             raise NotScheduled(f"num_stages is {wanted}")
         trips = trip_count(loop)
         if trips is not None and trips < 2:
-            raise NotScheduled("it goes round once at most")
+            raise NotScheduled("its trip count is at most 1")
         if any(isinstance(op, tile.MakeTensorDescOp) for op in ops_in(loop)):
             raise NotScheduled("it makes descriptors, which copies of other iterations would use")
         graph = loop_graph(loop)

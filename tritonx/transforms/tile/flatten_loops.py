@@ -10,7 +10,7 @@ last products and the stores of the tile before.
             body                       →         if it was the last round: epilogue
         epilogue                                 i, j = those of the next round
 
-What the prologue makes goes round with the loop, but for tiles of offsets and masks: these are made of scalars, so that
+What the prologue makes is carried by the loop, but for tiles of offsets and masks: these are made of scalars, so that
 what is known of their elements is not lost, and made anew. A value that the inner loop begins with is the one of before
 but in the first round of a tile: where it is the same for all tiles it is put in place behind the last round, so that
 an accumulator is not looked at before products add to it. An inner loop that may have no round at all stays in a copy
@@ -99,7 +99,7 @@ class _Nest:
 
     @property
     def uneven(self) -> bool:
-        """Whether how often the inner one goes round follows from that counter."""
+        """Whether the trip count of the inner one follows from that counter."""
         return any(is_defined_inside(v, self.outer) for v in (self.inner.lb, self.inner.ub, self.inner.step))
 
     def bounds(self, builder: Builder, values: ValueMap) -> _Bounds:
@@ -140,10 +140,10 @@ def _steps(loop: scf.ForOp, inner: scf.ForOp) -> list[Operation] | str:
         if not is_defined_inside(value, loop) or value is body.args[0] or value.owner in found:
             continue
         if isinstance(value, BlockArgument):
-            return "how often the loop inside goes round follows from what goes round its own"
+            return "the trip count of the loop inside follows from what the outer loop carries"
         op = cast("Operation", value.owner)
         if op.regions or has_effects(op) or any(is_tensor(type_of(v)) for v in (*op.operands, *op.results)):
-            return f"how often the loop inside goes round follows from {op.name}"
+            return f"the trip count of the loop inside follows from {op.name}"
         found.add(op)
         left += op.operands
     return [op for op in body.ops if op in found]
@@ -186,7 +186,7 @@ def _flatten(nest: _Nest) -> None:
     replace(without, tuple(without.iter_args))
     region = alone.parent_region()
     assert region is not None
-    simplify_region(region)  # what only the loop inside changed need not go round
+    simplify_region(region)  # what only the loop inside changed need not be carried
 
 
 def _flatten_uneven(nest: _Nest) -> None:
@@ -232,7 +232,7 @@ def _add_up(nest: _Nest, builder: Builder, *, some: bool) -> tuple[SSAValue, SSA
 
 
 def _states_some(nest: _Nest) -> bool:
-    """Whether the program states (`tl.assume`) that the loop inside goes round at least once for each tile."""
+    """Whether the program states (`tl.assume`) that the loop inside runs at least once for each tile."""
     unsigned = nest.inner.unsigned is not None
     less, more = (CmpiPredicate.ULT, CmpiPredicate.UGT) if unsigned else (CmpiPredicate.SLT, CmpiPredicate.SGT)
     lb, ub = nest.inner.lb, nest.inner.ub
@@ -250,7 +250,7 @@ def _differ(builder: Builder, a: SSAValue, b: SSAValue) -> SSAValue:
 
 
 def _count(builder: Builder, loop: _Bounds) -> SSAValue:
-    """How often a loop goes round, as an i64: exact, wherever its bounds are."""
+    """A loop's trip count, as an i64: exact, wherever its bounds are."""
     type_, emit = loop.lb.type, builder.emit
     largest = arith.MaxUIOp if loop.unsigned else arith.MaxSIOp
     length = emit(arith.SubiOp, (emit(largest, (loop.ub, loop.lb), (type_,)), loop.lb), (type_,))
@@ -294,7 +294,7 @@ class _Flat:
         self.prologue, self.epilogue = [op for op in ops[:at] if op not in nest.steps], ops[at + 1 : -1]
         self.outer_end, self.inner_end = terminator_of(outer.body.block), terminator_of(inner.body.block)
         self.same = [not is_defined_inside(value, outer) for value in inner.iter_args]
-        """Of what goes round the inner loop: whether it begins as the same value for each tile."""
+        """Of what the inner loop carries: whether it begins as the same value for each tile."""
         self.light = _light(self.prologue, outer)
         """What of the prologue makes tiles of offsets and masks."""
         users = (*self.light, *inner.body.block.ops, *self.epilogue, self.outer_end)

@@ -1,5 +1,5 @@
-"""Simplifying structured control flow: conditions and trip counts that are known, and values that need not go round a
-loop.
+"""Simplifying structured control flow: conditions and trip counts that are known, and values that a loop need not
+carry.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SimplifyControlFlow(ModulePass):
     * an if whose condition is constant becomes that side; one whose sides are equal values or empty becomes selects;
       results that nobody uses are dropped;
     * a loop that runs never or once becomes its initial values or its body;
-    * a value that goes round a loop unchanged is used directly; of two that are always equal one goes; one that only
+    * a value that a loop carries unchanged is used directly; of two that are always equal one goes; one that only
       feeds itself is dropped.
     """
 

@@ -63,8 +63,8 @@ class Writer:
         )  # fmt: skip
 
     def _counted(self, builder: Builder, value: Polynomial) -> Polynomial:
-        """With the counters of loops in place of how often these have gone round; the inner ones first, whose bounds
-        may be counted in rounds of the outer ones."""
+        """With the counters of loops in place of the iterations that these have done; the inner ones first, whose
+        bounds may be counted in iterations of the outer ones."""
         while rounds_of := [each for each in value.atoms() if isinstance(each, Round | Trips)]:
             each = max(rounds_of, key=lambda each: (self._number(each), isinstance(each, Trips)))
             rounds, rest = value.over(atom(each))
@@ -83,7 +83,7 @@ class Writer:
 
 
 def _rounds(builder: Builder, each: Round | Trips) -> SSAValue:
-    """How often a loop has gone round, or goes: by a division."""
+    """The iterations that a loop has done, or does: by a division."""
     loop = each.loop
     type_, emit = type_of(loop.lb), builder.emit
     if isinstance(each, Round):

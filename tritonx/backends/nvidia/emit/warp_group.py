@@ -314,7 +314,7 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
 
 
 def _forms(op: scf.ForOp, f: FunctionEmitter) -> dict[int, Elements]:
-    """A sum to which products of this loop alone add goes round register by register, as these name them: the passes of
+    """A sum to which products of this loop alone add is carried register by register, as these name them: the passes of
     LLVM and its code generator take a fifth less time for 128, and write the same. Of several sums or loops they would
     write the moves in another order, of which ptxas makes other registers (232 of a thread, then 255)."""
     carried = enumerate(zip(op.body.block.args[1:], op.results, strict=True))

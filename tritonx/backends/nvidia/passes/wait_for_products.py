@@ -51,7 +51,7 @@ class WaitForProducts(ModulePass):
     """Makes warp-group products in loops asynchronous, and inserts the waits that this demands.
 
     Each `ttng.warp_group_dot` in the body of a `scf.for` is, with `ttng.warp_group_dot_wait`. A loop with asynchronous
-    products, or with a result that goes round more than once, stays as it is."""
+    products, or with a result that is carried over more than one iteration, stays as it is."""
 
     name = "wait-for-products"
     contract = Contract(
@@ -147,7 +147,7 @@ class _Waits:
         return self._made_by(value) in self.products
 
     def _goes_on(self, argument: SSAValue) -> bool:
-        """Whether what went round goes round again, as another value."""
+        """Whether what was carried is carried on, as another value."""
         return any(use.operation is self.end for use in argument.uses)
 
     def _before(self, op: Operation) -> int:

@@ -1,5 +1,5 @@
-"""Control flow of random kernels on blocks: branches, loops that are left early, tuples that go round, functions that
-return early."""
+"""Control flow of random kernels on blocks: branches, loops that are left early, tuples that loops carry, functions
+that return early."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def while_loop(w: Writer, depth: int) -> None:
 
 
 def tuple_loop(w: Writer, depth: int) -> None:
-    """A tuple goes round, and its parts change places where they can."""
+    """A loop carries a tuple, and its parts change places where they can."""
     a, b = w.random.choice(w.values[-10:]), w.random.choice(w.values[-10:])
     name = w.fresh("t")
     first, second = (w.define(v.name, v.dtype, v.shape) for v in (a, b))
