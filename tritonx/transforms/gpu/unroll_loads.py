@@ -3,8 +3,9 @@
 The loads of one iteration wait for those before it to arrive: a thread that loads 64 bytes, adds them up and begins
 again keeps too little of the memory's latency busy. With four iterations in one body the code generator puts their
 loads first, as far as the registers go that it allows itself: so a limit is set at which they all do (``ttg.maxnreg``,
-which the assembly drops again where the rest of the kernel needs more). 16384² f16 column sum on an H200, GB/s as it is,
-unrolled by four, and with the limit: 128×64 tiles in 8 warps 3840, 3974, 4039; 32×64 tiles in 4 warps 1849, 2263, 3704.
+which the assembly drops again where the rest of the kernel needs more). 16384² f16 column sum on an H200, GB/s as it
+is, unrolled by four, and with the limit: 128×64 tiles in 8 warps 3840, 3974, 4039; 32×64 tiles in 4 warps 1849, 2263,
+3704.
 
 That pays while it costs few registers a byte. A load of fewer bytes than its address takes waits with the address in
 registers: more such loads a thread are fewer threads on a multiprocessor, and no more bytes under way. A loop of a
