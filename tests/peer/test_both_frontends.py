@@ -35,6 +35,7 @@ from tritonx.ir.verify import verify
 
 sys.path.insert(0, str(Path(__file__).parent))
 import both_expressions
+import both_nested
 import both_operators
 import both_random
 from both_case import Case
@@ -48,7 +49,7 @@ TARGET = Target("cuda", 90, 32)
 OPTIONS = {"sanitize_overflow": False}
 SEED = int(os.environ["TRITONX_SEED"])
 WANTED = os.environ.get("TRITONX_BOTH_FRONTENDS", "")
-OPERATORS, EXPRESSIONS, RANDOM = 160, 60, 6
+OPERATORS, EXPRESSIONS, NESTED, RANDOM = 160, 60, 40, 6
 """Cases of each kind in a sample."""
 
 DELIBERATE = {
@@ -74,11 +75,13 @@ def cases() -> list[Case]:
     rng = Random(SEED)
     every = [*both_operators.cases(), *both_expressions.cases()]
     if WANTED == "all":
-        return [*every, *(both_random.case(seed) for seed in range(SEED, SEED + 300))]
+        nested = (both_nested.case(seed) for seed in range(SEED, SEED + 3000))
+        return [*every, *nested, *(both_random.case(seed) for seed in range(SEED, SEED + 300))]
     if WANTED:
         return [case for case in every if WANTED in case.name]
     operators, expressions = both_operators.cases(), both_expressions.cases()
     drawn = [both_random.case(rng.randrange(1 << 30)) for _ in range(RANDOM)]
+    drawn += [both_nested.case(rng.randrange(1 << 30)) for _ in range(NESTED)]
     return rng.sample(operators, OPERATORS) + rng.sample(expressions, min(EXPRESSIONS, len(expressions))) + drawn
 
 
