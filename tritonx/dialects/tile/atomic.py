@@ -248,7 +248,7 @@ class AtomicPollOp(IRDLOperation):
     SPELLINGS: ClassVar[Spellings] = Spellings(
         {
             TextLevel.V3_6: None,
-            TextLevel.V3_9: "%r = tt.atomic_poll acquire, gpu, %iptr, %n timeout %wide : !tt.ptr<i32>, i32 -> i1",
+            TextLevel.V3_9: "%r = tt.atomic_poll acquire, gpu, %words, %i timeout %wide : !tt.ptr<i32>, i32 -> i1",
         }
     )
     FORMAT: ClassVar[str] = (
