@@ -244,7 +244,11 @@ NOT_CALLED = {
     ),
     **dict.fromkeys(("core", "extra", "math", "random", "standard", "target_info"), "modules"),
     **dict.fromkeys(("float8e4b8", "float8e5b16", "float8e4b15"), "types, which the operators are run over"),
-    **dict.fromkeys(("aggregate_replace", "expect_zero", "squeeze", "to_tensor", "unsqueeze"), "names of Triton 3.7 to 3.9"),
+    **dict.fromkeys(
+        ("aggregate_replace", "atomic_load", "atomic_poll", "atomic_store", "expect_zero", "squeeze", "to_tensor",
+         "unsqueeze"),
+        "names of Triton 3.7 to 3.9",
+    ),
     "store_tensor_descriptor": "the function form of a method that is here",
     "view": "an alias of reshape",
 }  # fmt: skip
