@@ -88,7 +88,7 @@ ATOMICS = (
     "tl.atomic_cas(a_ptr + i, b, c)", "tl.atomic_cas(a_ptr, s, t, sem='release', scope='sys')",
     "tl.atomic_load(a_ptr + i, mask=i < 7)", "tl.atomic_load(a_ptr, sem='relaxed', scope='sys')",
     "tl.atomic_store(a_ptr + i, b, mask=i < 7)", "tl.atomic_store(a_ptr, s, sem='relaxed', scope='cta')",
-    "tl.atomic_poll(a_ptr + i, b, sem='relaxed')", "tl.atomic_poll(a_ptr, s, timeout_ns=k)",
+    "tl.atomic_poll(a_ptr + i, b, sem='relaxed')", "tl.atomic_poll(a_ptr, s, timeout_ns=n)",
 )  # fmt: skip
 SHAPES = (
     "tl.reshape(a, (8, 8))", "tl.reshape(A, (256,), can_reorder=True)", "tl.view(a, (8, 8))", "a.T", "A.T",
@@ -296,5 +296,7 @@ def _stored(statement: str) -> str:
     """A statement that uses its value, if it has one."""
     first = statement.partition("\n")[0]
     plain = re.match(r"(for|while|if|print|assert|keep|p = |[xyzw](, [xyzw])* = )", first) or "\n" in statement
-    effect = re.match(r"tl\.(store|device_|static_|debug_|assume)|tl\.make_.*\.store|tl\.make_.*\.atomic", first)
+    effect = re.match(
+        r"tl\.(store|atomic_store|device_|static_|debug_|assume)|tl\.make_.*\.store|tl\.make_.*\.atomic", first
+    )
     return statement if plain or effect else f"keep(o_ptr, {statement})"
