@@ -273,10 +273,14 @@ def launch_options(backend: Backend, target: Target, given: Mapping[str, object]
 
 
 def parse_target(text: str) -> tuple[Backend, Target]:
-    """``name:arch`` or ``name`` → the backend and its target."""
+    """``name:arch`` or ``name`` → the backend and its target. Raises NoBackend, and ``ValueError`` for an architecture
+    that is none, with ``text`` in front."""
     name, _, arch = text.partition(":")
     backend = get_backend(name)
-    return backend, backend.parse_target(arch)
+    try:
+        return backend, backend.parse_target(arch)
+    except ValueError as error:
+        raise ValueError(f"{text}: {error}") from None
 
 
 def chosen(text: str) -> Backend:
