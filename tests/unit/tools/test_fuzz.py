@@ -18,7 +18,7 @@ import subprocess
 import sys
 import traceback
 import zipfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -274,11 +274,12 @@ def changed(rng: random.Random, tool: Tool) -> tuple[list[str], tuple[str, ...]]
     return [*call, *given], (bad, action.dest, *action.option_strings)
 
 
-def _shown(text: str) -> str:
-    """The beginning of what a message shows of it: of NAME=VALUE the name, of an empty path the folder, of blanks
-    nothing that could be looked for."""
+def _shown(text: str) -> Iterator[str]:
+    """The beginning of what a message shows of it, as it is and as in quotes: of NAME=VALUE the name, of an empty path
+    the folder, of blanks nothing that could be looked for."""
     shown = text.encode(errors="backslashreplace").decode().strip()
-    return (shown.partition("=")[0] or shown)[:5] or ("" if text else ".")
+    begin = (shown.partition("=")[0] or shown)[:5] or ("" if text else ".")
+    yield from (begin, repr(begin)[1:-1])
 
 
 @pytest.mark.parametrize(("name", "draw"), [(name, draw) for name in TOOLS for draw in range(DRAWS)])
@@ -292,7 +293,7 @@ def test_mistakes_are_told(name: str, draw: int) -> None:
         assert "Traceback" not in said and "internal error" not in said, told
         assert status in ((0, 1, 2) if tool.reports else (0, 2)), told
         if status == 2:
-            assert any(text in said for text in map(_shown, named)), told
+            assert any(text in said for each in named for text in _shown(each)), told
 
 
 @pytest.mark.parametrize("name", TOOLS)
