@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "analysis": {"ir", "dialects", "layouts"},
     "transforms": {"ir", "dialects", "layouts", "analysis"},
-    "conversion": {"backends.api", "ir", "dialects", "layouts", "analysis", "transforms"},
+    "conversion": {"level", "backends.api", "ir", "dialects", "layouts", "analysis", "transforms"},
     # The machine that executes `ttg` lays tiles and scratch memory out as emission does.
     "interpreter": {
         "level", "kernel", "ir", "dialects", "layouts", "analysis", "language", "frontend", "runtime", "backends.api",

@@ -5,8 +5,10 @@ Where the result is used and several threads hold copies of an element, the one 
 others through scratch memory.
 
 A release of a program is one of all its threads: they meet in front of an atomic store that releases, and behind an
-atomic load or a poll that acquires. A thread reads relaxed while it polls, and one fence behind its last read acquires
-(PTX ISA 9.0, "Acquire Pattern"; LLVM, "Atomic Memory Ordering Constraints")."""
+atomic load or a poll that acquires; from level 3.9 on so they do at a read-modify-write. No op declares that (a loop
+with one stays a pipeline): barriers that other passes insert do not count on it. A thread reads relaxed while it polls,
+and one fence behind its last read acquires (PTX ISA 9.0, "Acquire Pattern"; LLVM, "Atomic Memory Ordering
+Constraints")."""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from tritonx import level
 from tritonx.conversion.gpu_to_llvm.exchange import squeeze
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
@@ -41,6 +44,7 @@ def read_modify_write(op: tile.AtomicRMWOp, f: FunctionEmitter) -> None:
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     _, owner = ownership(f, op.ptr)
     guard = Guard(f, owner)
+    _meet_to_release(f, sem, scope)
     access, made = plan.access, dict[int, str]()
     for group in plan.groups:
         mask = guard(None if masks is None else masks[group[0]])
@@ -50,7 +54,20 @@ def read_modify_write(op: tile.AtomicRMWOp, f: FunctionEmitter) -> None:
             made[group[0]] = old
         elif op.results[0].first_use is not None:
             made |= {r: f.inst(f"extractelement {access.type} {old}, i32 {i}") for i, r in enumerate(group)}
-    finish(op, f, access.elem, [made.get(r, "poison") for r in plan.repeats])
+    has_met = finish(op, f, access.elem, [made.get(r, "poison") for r in plan.repeats])
+    _meet_to_acquire(f, sem, has_met)
+
+
+def _meet_to_release(f: FunctionEmitter, sem: int, scope: int) -> None:
+    """In front of a read-modify-write."""
+    if sem in (MemSemantic.RELEASE, MemSemantic.ACQUIRE_RELEASE) and level.active().meets_at_updates:
+        f.machine.barrier_to_release(f, scope)
+
+
+def _meet_to_acquire(f: FunctionEmitter, sem: int, has_met: bool) -> None:
+    """Behind a read-modify-write."""
+    if sem in (MemSemantic.ACQUIRE, MemSemantic.ACQUIRE_RELEASE) and level.active().meets_at_updates and not has_met:
+        f.threads.barrier()
 
 
 def compare_and_swap(op: tile.AtomicCASOp, f: FunctionEmitter) -> None:
@@ -58,13 +75,14 @@ def compare_and_swap(op: tile.AtomicCASOp, f: FunctionEmitter) -> None:
     skip, owner = ownership(f, op.ptr)
     elem = pointee(f, op.ptr)
     sem, scope = op.sem.value.data, op.scope.value.data
+    _meet_to_release(f, sem, scope)
     old: list[str] = []
     for i, (pointer, expected, value) in enumerate(zip(pointers, compare, values, strict=True)):
         if i & skip:
             old.append(old[i & ~skip])
             continue
         old.append(f.machine.memory.compare_and_swap(f, pointer, expected, value, elem, sem, scope, owner))
-    finish(op, f, elem, old)
+    _meet_to_acquire(f, sem, finish(op, f, elem, old))
 
 
 def load(op: tile.AtomicLoadOp, f: FunctionEmitter) -> None:

@@ -87,7 +87,7 @@ def module(file: str) -> ModuleType:
     name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path) if path.is_file() else None
     if spec is None or spec.loader is None:
-        raise NoCase(f"{file} is no file of Python's")
+        raise NoCase(f"{file or '.'} is no file of Python's")
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
     sys.modules[name] = found = importlib.util.module_from_spec(spec)
