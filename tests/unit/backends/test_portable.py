@@ -265,6 +265,9 @@ class RemoteLaunches(Plain):
         {name: name for name in "exp exp2 log log2 log10 log1p expm1 sin cos tan tanh erf rem".split()},
     )
 
+    def nanoseconds(self, f: FunctionEmitter) -> str:
+        return f.inst(f"call i64 {f.module.declare('i64', '@nanoseconds', [])}()")
+
 
 @dataclass(frozen=True)
 class Usual(Plain):
