@@ -65,6 +65,7 @@ def device_arrays(*arrays: Any) -> list[Any]:
     return [to_device(each) for each in arrays]
 
 
+@pytest.mark.real_gpu
 @pytest.mark.parametrize("num_warps", [1, 4, 16])
 @pytest.mark.parametrize("scope", ["gpu", "sys"])
 def test_pairs_of_programs(num_warps: int, scope: str) -> None:
