@@ -48,9 +48,9 @@ def explain(name: str) -> Iterator[str]:
         if text.partition(":")[0] in available():
             try:
                 return _stages(text, last)
-            except Diagnostic:
+            except Diagnostic as error:
                 if last is not None:
-                    raise
+                    raise Diagnostic(error.file, 0, 0, f"{name}: {error.message}") from None
     try:
         return _contract(name, find_pass(name))
     except UnknownPass as error:
