@@ -211,6 +211,11 @@ def effects_of(op: Operation) -> EffectList | None:
     return None if declared is None else declared.of(op)
 
 
+def is_barrier(op: Operation) -> bool:
+    """Whether all threads that run the op meet there."""
+    return any(effect.kind is Kind.BARRIER for effect in effects_of(op) or ())
+
+
 _RESOURCES: dict[type[Operation], frozenset[Resource]] = {}
 """A fact of the classes whose ops all do the same."""
 

@@ -60,7 +60,7 @@ class ReadOnlyWrite(KernelFault):
 
 
 class EndlessPoll(KernelFault):
-    """`tl.atomic_poll` without a timeout waits for a value that nobody writes while it runs."""
+    """`tl.atomic_poll` without a timeout waits for a value that is not written while it runs."""
 
 
 class DeviceAssertion(KernelFault):

@@ -1,4 +1,4 @@
-"""A ``-k`` of the commands of ``tritonx_testing`` that selects nothing is a mistake: nobody would see that."""
+"""A ``-k`` of the commands of ``tritonx_testing`` that selects nothing is a mistake that would go unseen."""
 
 from __future__ import annotations
 

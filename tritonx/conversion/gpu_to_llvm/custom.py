@@ -141,13 +141,10 @@ def extern_elementwise(op: tile.ExternElementwiseOp, f: FunctionEmitter) -> None
     f.result(op, made)
 
 
-ATOMICS = (tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicStoreOp, tile.AtomicPollOp)
-
-
 def map_elementwise(op: tile.MapElementwiseOp, f: FunctionEmitter) -> None:
     """The scalar function once for every ``pack`` elements, with its own control flow."""
     for inner in op.walk():
-        if isinstance(inner, ATOMICS):
+        if isinstance(inner, tile.ATOMICS):
             raise PassError(inner, "one thread does a scalar's atomic for all of them, so no element can have its own")
     pack = op.pack.value.data
     inputs = [f.scalars(f.get(v)) for v in op.srcs]

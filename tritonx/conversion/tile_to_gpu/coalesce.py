@@ -29,8 +29,7 @@ from tritonx.ir.types import PointerType, bit_width, element_type, is_tensor, sh
 from tritonx.layouts.encodings import BlockedEncoding, Ints
 
 LOADS = (tile.LoadOp,)
-ATOMICS = (tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicStoreOp, tile.AtomicPollOp)
-STORES = (tile.StoreOp, *ATOMICS)
+STORES = (tile.StoreOp, *tile.ATOMICS)
 """What is done by one of the threads that hold an element."""
 
 LINE = 128
@@ -185,7 +184,7 @@ def _access(op: Operation, facts: AxisFacts, steps: NeighbourSteps, target: GpuT
     width = min(info.contiguity[fast], max(1, info.divisibility[fast] * 8 // bits), most)
     width = max(1, min(width, prod(shape) // (target.num_warps * target.warp_size)))
     is_store = isinstance(op, STORES)
-    if isinstance(op, ATOMICS):
+    if isinstance(op, tile.ATOMICS):
         # As many elements as an instruction takes, most often one: neighbours in neighbouring lanes.
         together = _together(op, element.pointee, fast, facts, target)
         return _Access(op, shape, order, min(width, together), most)

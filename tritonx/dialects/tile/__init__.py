@@ -4,7 +4,17 @@ re-exported here.
 
 from xdsl.ir import Dialect
 
-from tritonx.dialects.tile.atomic import AtomicCASOp, AtomicLoadOp, AtomicPollOp, AtomicRMWOp, AtomicStoreOp
+from tritonx.dialects.tile.atomic import (
+    ACCESSES,
+    ATOMICS,
+    Access,
+    AtomicCASOp,
+    AtomicLoadOp,
+    AtomicPollOp,
+    AtomicRMWOp,
+    AtomicStoreOp,
+    MaskedAccess,
+)
 from tritonx.dialects.tile.cache_policy import CachePolicy, CachePolicyAttr
 from tritonx.dialects.tile.control import STATED, CallOp, FuncOp, GetNumProgramsOp, GetProgramIdOp, ReturnOp
 from tritonx.dialects.tile.debug import AssertOp, PrintOp
@@ -131,7 +141,10 @@ Tile = Dialect(
 )
 
 __all__ = [
+    "ACCESSES",
+    "ATOMICS",
     "STATED",
+    "Access",
     "AddPtrOp",
     "AdvanceOp",
     "ApproxDivFOp",
@@ -178,6 +191,7 @@ __all__ = [
     "MakeTensorPtrOp",
     "MapElementwiseOp",
     "MapElementwiseReturnOp",
+    "MaskedAccess",
     "MemSemantic",
     "MemSyncScope",
     "MulhiUIOp",

@@ -22,6 +22,7 @@ from tritonx.dialects.effects import (
 )
 from tritonx.dialects.layout_constraints import LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, RMWOp
+from tritonx.dialects.tile.memory import LoadOp, StoreOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
@@ -262,3 +263,14 @@ class AtomicPollOp(IRDLOperation):
         if not is_integer(element) or bit_width(element) not in (16, 32, 64):
             raise VerifyException(f"a poll is of integers of 16, 32 or 64 bits, got {element}")
         _check_order(self, MemSemantic.ACQUIRE)
+
+
+ATOMICS = (AtomicRMWOp, AtomicCASOp, AtomicLoadOp, AtomicStoreOp, AtomicPollOp)
+"""One of the threads that hold an element does them."""
+
+MaskedAccess = LoadOp | StoreOp | AtomicRMWOp | AtomicLoadOp | AtomicStoreOp
+Access = MaskedAccess | AtomicCASOp | AtomicPollOp
+"""What accesses global memory through pointers."""
+
+ACCESSES = tuple(op.name for op in (LoadOp, StoreOp, *ATOMICS))
+"""The names of `Access`."""

@@ -35,7 +35,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.buffers import owned_by_warps
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import is_concurrent, repeats
-from tritonx.dialects.effects import Completion, Kind, Resource, effects_of, resources_of
+from tritonx.dialects.effects import Completion, Kind, Resource, effects_of, is_barrier, resources_of
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.walk import ops_in
@@ -238,7 +238,7 @@ def _step_of(op: Operation, memory: PlacedMemory) -> _Step:
         return _NOTHING
     if (scratch := scratch_of(op)) is not None:
         return _Step(scratch)
-    if Resource.THREADS in resources_of(op) and _is_barrier(op):
+    if Resource.THREADS in resources_of(op) and is_barrier(op):
         return _Step(is_barrier=True)
     accesses, waits = accesses_of(op, memory.in_round), tuple(waits_of(op))
     step = _Step(accesses=accesses, waits=waits, is_under_way=_is_under_way(op))
@@ -250,11 +250,6 @@ def _is_under_way(op: Operation) -> bool:
     return any(
         effect.kind is Kind.COMMIT and effect.completion is Completion.PRODUCT_GROUP for effect in effects_of(op) or ()
     )
-
-
-def _is_barrier(op: Operation) -> bool:
-    """Whether all threads that run the op meet there."""
-    return any(effect.kind is Kind.BARRIER for effect in effects_of(op) or ())
 
 
 def _loops_around(op: Operation) -> int:

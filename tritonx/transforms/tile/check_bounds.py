@@ -56,9 +56,6 @@ from tritonx.ir.types import tensor as tensor_type
 from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.block_access import is_view, padding
 
-Masked = tile.LoadOp | tile.StoreOp | tile.AtomicRMWOp | tile.AtomicLoadOp | tile.AtomicStoreOp
-Access = Masked | tile.AtomicCASOp | tile.AtomicPollOp
-
 
 @dataclass(frozen=True)
 class CheckBounds(ModulePass):
@@ -74,15 +71,7 @@ class CheckBounds(ModulePass):
     name = "check-bounds"
     contract = Contract(
         ("tt",),
-        on=(
-            "tt.load",
-            "tt.store",
-            "tt.atomic_rmw",
-            "tt.atomic_cas",
-            "tt.atomic_load",
-            "tt.atomic_store",
-            "tt.atomic_poll",
-        ),
+        on=tile.ACCESSES,
         creates=("arith", "scf", "tt"),
         writes=(ACCESSES, RANGES, TABLE_ARGUMENT),
         needs=("rewrite-descriptors",),
@@ -115,9 +104,9 @@ class CheckBounds(ModulePass):
         op.attributes[RANGES] = IntegerAttr(ranges, i32)
 
 
-def _checked(function: tile.FuncOp, pointers: AttributedPointers) -> list[Access]:
+def _checked(function: tile.FuncOp, pointers: AttributedPointers) -> list[tile.Access]:
     """The accesses that are checked, in the order of the text."""
-    found = [op for op in ops_in(function) if isinstance(op, Access)]
+    found = [op for op in ops_in(function) if isinstance(op, tile.Access)]
     return [op for op in found if not is_view(op.ptr.type) and not _in_element(op) and pointers.is_attributed(op.ptr)]
 
 
@@ -163,7 +152,7 @@ def _end_behind(kernel: tile.FuncOp, table: SSAValue) -> None:
     check.end_unless(check.compare(CmpiPredicate.ULE, check.program(), lowest))
 
 
-def _description(op: Access, at: Iterable[SourcePoint]) -> Attribute:
+def _description(op: tile.Access, at: Iterable[SourcePoint]) -> Attribute:
     """What a message says of an access: what it does, the elements' type and bytes, the shape, and where it stands:
     ``at`` a line, behind it those of calls."""
     element = pointee_of(element_type(op.ptr.type))
@@ -192,11 +181,11 @@ class _Check:
     ranges: int
     end_program: bool
 
-    def access(self, op: Access, number: int) -> None:
+    def access(self, op: tile.Access, number: int) -> None:
         element = pointee_of(element_type(op.ptr.type))
         address = self.builder.emit(tile.PtrToIntOp, (op.ptr,), (with_element(op.ptr.type, i64),))
         inside = self.inside(address, _bytes(element))
-        mask = op.mask if isinstance(op, Masked) else None
+        mask = op.mask if isinstance(op, tile.MaskedAccess) else None
         outside = self._not(inside)
         self.report(outside if mask is None else self._and(mask, outside), address, number)
         if not self.end_program:
@@ -378,7 +367,7 @@ class _Check:
         self.builder.create(tile.AssertOp, (condition,), (), message)
 
 
-def _guard(op: Access, check: _Check, allowed: SSAValue) -> None:
+def _guard(op: tile.Access, check: _Check, allowed: SSAValue) -> None:
     """The access itself only where it is ``allowed``; elsewhere a load gives 0."""
     if isinstance(op, tile.AtomicPollOp):
         _guard_poll(op, check, allowed)

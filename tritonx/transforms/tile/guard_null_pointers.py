@@ -31,10 +31,6 @@ from tritonx.ir.edit import replace
 from tritonx.ir.types import i1, i64, is_tensor, type_of, with_element
 from tritonx.ir.walk import ops_in
 
-Masked = tile.LoadOp | tile.StoreOp | tile.AtomicRMWOp | tile.AtomicLoadOp | tile.AtomicStoreOp
-Access = Masked | tile.AtomicCASOp | tile.AtomicPollOp
-
-
 NULL_POINTER = "null pointer: "
 """How the messages of these assertions begin; the argument's name follows."""
 
@@ -53,42 +49,34 @@ class GuardNullPointers(ModulePass):
     name = "guard-null-pointers"
     contract = Contract(
         ("tt",),
-        on=(
-            "tt.load",
-            "tt.store",
-            "tt.atomic_rmw",
-            "tt.atomic_cas",
-            "tt.atomic_load",
-            "tt.atomic_store",
-            "tt.atomic_poll",
-        ),
+        on=tile.ACCESSES,
         creates=("arith", "tt.assert", "tt.ptr_to_int", "tt.splat"),
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for access in ops_in(op):
-            if isinstance(access, Access):
+            if isinstance(access, tile.Access):
                 roots = roots_of((access.ptr,))
                 if roots is not None:
                     _guard(access, sorted(roots, key=lambda root: getattr(root, "index", 0)))
 
 
-def _guard(access: Access, roots: Sequence[SSAValue]) -> None:
+def _guard(access: tile.Access, roots: Sequence[SSAValue]) -> None:
     builder = Builder.before(access)
     known = _is_known(access, roots, builder)
-    mask = access.mask if isinstance(access, Masked) else None
+    mask = access.mask if isinstance(access, tile.MaskedAccess) else None
     holds = known
     if mask is not None:
         off = builder.emit(arith.XOrIOp, (mask, builder.constant(1, type_of(mask))), (mask.type,))
         holds = builder.emit(arith.OrIOp, (off, known), (mask.type,))
     names = " or ".join(root.name_hint or "an argument" for root in roots)
     builder.create(tile.AssertOp, (holds,), (), {"message": StringAttr(f"{NULL_POINTER}{names}")})
-    if isinstance(access, Masked):
+    if isinstance(access, tile.MaskedAccess):
         both = known if mask is None else builder.emit(arith.AndIOp, (mask, known), (mask.type,))
         _replace_mask(access, both, builder)
 
 
-def _is_known(access: Access, roots: Sequence[SSAValue], builder: Builder) -> SSAValue:
+def _is_known(access: tile.Access, roots: Sequence[SSAValue], builder: Builder) -> SSAValue:
     """Whether there is memory: the argument is not null; of a pointer that may come from one of several arguments, the
     address itself is not in the first pages of memory."""
     pointers = type_of(access.ptr)
@@ -105,7 +93,7 @@ def _is_known(access: Access, roots: Sequence[SSAValue], builder: Builder) -> SS
     return known
 
 
-def _replace_mask(access: Masked, mask: SSAValue, builder: Builder) -> None:
+def _replace_mask(access: tile.MaskedAccess, mask: SSAValue, builder: Builder) -> None:
     loads = isinstance(access, tile.LoadOp | tile.AtomicLoadOp)
     before: tuple[SSAValue, ...] = (access.ptr,) if loads else tuple(access.operands)[:2]
     other = (access.other,) if isinstance(access, tile.LoadOp) and access.other is not None else ()

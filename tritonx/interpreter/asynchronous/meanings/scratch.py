@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from tritonx.analysis.buffers import conversion_plan, stored_bytes, tables_of, tensor_layout
 from tritonx.analysis.scratch import align, bits_along, slots_per_register, table_bytes
 from tritonx.dialects import gpu_layout, tile
-from tritonx.dialects.effects import Kind, effects_of
+from tritonx.dialects.effects import is_barrier
 from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.interpreter.asynchronous.footprints import bytes_at, bytes_between, shares
 from tritonx.interpreter.asynchronous.group import Group, shifted
@@ -215,18 +215,13 @@ def _through_scratch(rule: Callable[[Op, Program], Iterable[Phase]]) -> Callable
                 if not found:
                     found.extend(rule(op, bind))
                 touch(bind, op, buffer, found)
-            elif _meets(op):
+            elif is_barrier(op):
                 bind.group.meet()
             return value(*operands)
 
         return run
 
     return meaning
-
-
-def _meets(op: Operation) -> bool:
-    """Whether the threads meet at an op, scratch memory or none."""
-    return any(effect.kind is Kind.BARRIER for effect in effects_of(op) or ())
 
 
 TABLE: Table = {
