@@ -276,13 +276,14 @@ def changed(rng: random.Random, tool: Tool) -> tuple[list[str], tuple[str, ...]]
 
 def _shown(text: str) -> Iterator[str]:
     """The beginning of what a message shows of it, as it is and as in quotes: of NAME=VALUE the name, of lines the
-    first, of an empty text its quotes or (of a path) the folder, of blanks nothing that could be looked for."""
+    first, of an empty text its quotes or (of a path) the folder, of TARGET:STAGE the stage in quotes, of blanks nothing
+    that could be looked for."""
     if not text:
         yield from (".", "''")
         return
     shown = text.encode(errors="backslashreplace").decode().strip().partition("\n")[0]
     begin = (shown.partition("=")[0] or shown)[:5]
-    yield from (begin, repr(begin)[1:-1])
+    yield from (begin, repr(begin)[1:-1], f"'{shown.rpartition(':')[2]}'")
 
 
 @pytest.mark.parametrize(("name", "draw"), [(name, draw) for name in TOOLS for draw in range(DRAWS)])
