@@ -347,7 +347,8 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
     ("_filecheck.py", "cuda"),
     ("runtime/bindings.py", "amd"),
     ("runtime/autotuner.py", "use_cuda_graph"),
-    ("runtime/autotuner.py", "do_bench_cudagraph"),
+    ("runtime/tuning/tuner.py", "use_cuda_graph"),
+    ("runtime/tuning/tuner.py", "do_bench_cudagraph"),
     ("testing/bench.py", "do_bench_cudagraph"),
     ("testing/__init__.py", "do_bench_cudagraph"),
     ("testing/smi.py", "nvidia-smi"),  # the program that nvsmi runs

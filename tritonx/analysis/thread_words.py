@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute
 
-from tritonx.dialects.gpu_layout.encodings import distributed_encoding
+from tritonx.dialects.gpu_layout.type_encodings import distributed_encoding
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of
 from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import REGISTER

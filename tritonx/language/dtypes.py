@@ -46,6 +46,9 @@ _FLOATS: dict[str, tuple[int, int, int, str]] = {
     "fp64": (64, 52, 1023, "float64"),
 }
 
+LARGEST_FP8 = {"fp8e4nv": 448.0, "fp8e5": 57344.0, "fp8e4b8": 240.0, "fp8e5b16": 57344.0}
+"""The largest finite number of 8-bit floats, at which conversions to them end. Those to `fp8e4b15` do not."""
+
 
 class UnknownElementType(AssertionError, RuntimeError):
     """No element type has this name. Triton asserts it."""

@@ -10,9 +10,14 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from tritonx import level
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
+from tritonx.language.accumulators import (
+    _pick_cumprod_dtype,
+    _pick_extremum_dtype,
+    _pick_product_dtype,
+    _pick_sum_dtype,
+)
 from tritonx.language.builtin import tensor_method
 from tritonx.language.constexpr_function import constexpr_function
 
@@ -31,44 +36,6 @@ def _log2(i: Any) -> int:
     6
     """
     return i.bit_length() - 1
-
-
-@constexpr_function
-def _pick_sum_dtype(in_dtype: Any, dtype: Any) -> Any:
-    """The dtype a sum accumulates in: ``dtype`` if given; 32 bits for narrower integers; None for the input's own."""
-    if dtype is not None:
-        return dtype
-    if in_dtype.is_int() and in_dtype.int_bitwidth < 32:
-        return core.int32 if in_dtype.is_int_signed() else core.uint32
-    return None
-
-
-@constexpr_function
-def _pick_extremum_dtype(in_dtype: Any) -> Any:
-    """The dtype in which a maximum or minimum is taken: at least 32 bits."""
-    if in_dtype.primitive_bitwidth >= 32:
-        return in_dtype
-    if in_dtype.is_floating():
-        return core.float32
-    if not in_dtype.is_int():
-        raise TypeError(f"Expecting input to be integer type, got {in_dtype}")
-    return core.int32
-
-
-@constexpr_function
-def _pick_product_dtype(in_dtype: Any) -> Any:
-    """The dtype of scans, and of a maximum with its index: fp32 for bf16 below the level 3.9, else the input's own."""
-    return core.float32 if in_dtype.is_bf16() and not level.active().bf16_stays else in_dtype
-
-
-@constexpr_function
-def _pick_cumprod_dtype(in_dtype: core.dtype, dtype: core.dtype | None) -> core.dtype:
-    """The dtype of a running product: ``dtype`` if given; at some levels as of a running sum."""
-    if dtype is not None:
-        return dtype
-    if level.active().widens_products and in_dtype.is_int() and in_dtype.int_bitwidth < 32:
-        return core.int32 if in_dtype.is_int_signed() else core.uint32
-    return core.float32 if in_dtype.is_bf16() and not level.active().bf16_stays else in_dtype
 
 
 @constexpr_function

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from tritonx.language.dtypes import LARGEST_FP8
 from tritonx.runtime.devices.torch_interface import TorchTensor, pytorch
 from tritonx.runtime.errors import TritonError
 
 _FP8 = "torch.float8_e4m3fn"
 _DTYPES = "torch.float16", "torch.bfloat16", "torch.float32", _FP8
-_LARGEST_FP8 = 448.0
+_LARGEST = LARGEST_FP8["fp8e4nv"]
 
 
 class ProductError(TritonError, RuntimeError):
@@ -70,7 +71,7 @@ class CublasLt:
             product = torch.empty_like(c, dtype=torch.float32)
             self._fp8(a, b, product)
             total = product.mul_(alpha).add_(c, alpha=beta) if beta else product.mul_(alpha)
-            d.copy_(total.clamp_(-_LARGEST_FP8, _LARGEST_FP8))
+            d.copy_(total.clamp_(-_LARGEST, _LARGEST))
         else:
             torch.addmm(c.type_as(a), a, b.T, beta=beta, alpha=alpha, out=d)
 

@@ -27,9 +27,6 @@ from tritonx.dialects.gpu_layout.encodings import (
     SliceEncodingAttr,
     SwizzledSharedEncodingAttr,
     attribute_of,
-    distributed_encoding,
-    encoding_value,
-    shared_encoding,
 )
 from tritonx.dialects.gpu_layout.memory import (
     ConvertLayoutOp,
@@ -55,6 +52,7 @@ from tritonx.dialects.gpu_layout.specialize import (
     WarpSpecializePartitionsOp,
     WarpYieldOp,
 )
+from tritonx.dialects.gpu_layout.type_encodings import distributed_encoding, encoding_value, shared_encoding
 from tritonx.dialects.gpu_layout.types import (
     ASYNC_TOKEN,
     SHARED_MEMORY,

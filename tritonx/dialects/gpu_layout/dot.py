@@ -10,7 +10,8 @@ from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def, result
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import EffectList, Effects, by_op, reads_memory
-from tritonx.dialects.gpu_layout.encodings import DotOperandEncodingAttr, EncodingAttr, encoding_value
+from tritonx.dialects.gpu_layout.encodings import DotOperandEncodingAttr, EncodingAttr
+from tritonx.dialects.gpu_layout.type_encodings import encoding_value
 from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.dialects.layout_constraints import DotOperands, LayoutConstraint
 from tritonx.dialects.tile.dot import check_accumulator, check_dot_shapes

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tritonx.dialects.gpu_layout.encodings import attribute_of, distributed_encoding
+from tritonx.dialects.gpu_layout.encodings import attribute_of
 from tritonx.dialects.gpu_layout.memory import ConvertLayoutOp
+from tritonx.dialects.gpu_layout.type_encodings import distributed_encoding
 from tritonx.dialects.tile.shape import BroadcastOp, ReshapeOp
 from tritonx.ir.spelling import Respelling, TextLevel
 from tritonx.ir.types import encoding_of, is_tensor, shape_of, type_of, with_encoding

@@ -20,7 +20,7 @@ from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i32
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import block_type, dtype, float32, int1, int64
+from tritonx.language.dtypes import LARGEST_FP8, block_type, dtype, float32, int1, int64
 from tritonx.language.type_names import element_type
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from tritonx.ir.builder import Builder
 
 __all__ = ["Generator", "IncompatibleTypeErrorImpl", "SemanticsBase", "enum_attribute"]
-
-_LARGEST = {"fp8e4nv": 448.0, "fp8e5": 57344.0, "fp8e4b8": 240.0, "fp8e5b16": 57344.0}
-"""What conversions to 8-bit floats end at."""
 
 _NONE_HINT = (
     "the value is None: pass an array or a number, or keep the access under `if x_ptr is not None:`, which is decided "
@@ -150,7 +147,7 @@ class SemanticsBase:
         if type_.is_fp8e4b15():  # no float to the IR
             return self.cast(self.constant(float(value), float32), type_)
         number = float(value)
-        if abs(number) > (largest := _LARGEST.get(type_.name, math.inf)):
+        if abs(number) > (largest := LARGEST_FP8.get(type_.name, math.inf)):
             number = math.copysign(largest, number)
         return self.constant(number, type_)
 

@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, math, tile
-from tritonx.dialects.gpu_layout.encodings import distributed_encoding
+from tritonx.dialects.gpu_layout.type_encodings import distributed_encoding
 from tritonx.ir.contract import Contract
 from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import clone
