@@ -152,6 +152,7 @@ class Driver:
         parsed = opt_input.parse(text, name, allow_unregistered=args.allow_unregistered_dialect)
         if args.verify_each:
             opt_input.check(parsed)
+        self.follow(parsed.module)
         value: Any = parsed.module
         try:
             run_passes(parsed.module, self.passes, self.hooks())
@@ -162,6 +163,14 @@ class Driver:
         except PassFailure as failure:
             raise _of_failure(failure, parsed) from failure
         return value if isinstance(value, str | bytes) else self.print(value, parsed)
+
+    def follow(self, module: ModuleOp) -> None:
+        """Compile for the launch that ``module`` states, where ``--option`` says nothing of it; as a launch of a file
+        does (`IRSource.parse_options`)."""
+        from tritonx.tools.opt_pipeline import find_target, stated_options
+
+        if self.args.target is not None:  # a module may follow another, so from the arguments each time
+            self.target = find_target(self.args.target, [*stated_options(module), *self.args.option])
 
     def process_text(self, text: str, name: str, made: int) -> str | bytes:
         """The output for what the emit stage number ``made`` of the target has made. Raises ``Diagnostic``."""

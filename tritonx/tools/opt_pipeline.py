@@ -15,6 +15,7 @@ from tritonx.tools import command
 from tritonx.tools.opt_diagnostics import Diagnostic, at_offset
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
     from xdsl.utils.arg_spec import ArgSpec
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 OTHER_NAMES = {"llvm": "llir", "ll": "llir"}
 """Names by which an emit stage is known elsewhere."""
+
+_STATED = {"num_warps": "ttg.num-warps", "num_ctas": "ttg.num-ctas"}
 
 PIPELINE = "<pipeline>"
 TARGET = "<target>"
@@ -157,6 +160,14 @@ def find_target(text: str, options: Sequence[str]) -> TargetStages:
         return TargetStages(backend, tuple(backend.stages(target, parsed)), Compilation(target, parsed))
     except (TritonError, ValueError, KeyError, TypeError, ImportError) as error:
         raise Diagnostic(TARGET, 0, 0, f"{text}: {str(error).strip(chr(34))}") from None
+
+
+def stated_options(module: ModuleOp) -> list[str]:
+    """The compile options that a module with layouts states of its launch, as ``key=value``."""
+    from xdsl.dialects.builtin import IntegerAttr
+
+    stated = ((option, module.attributes.get(name)) for option, name in _STATED.items())
+    return [f"{option}={number.value.data}" for option, number in stated if isinstance(number, IntegerAttr)]
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -1,5 +1,5 @@
-// RUN: tritonx-opt %s --target cuda:90 --option num_ctas=2 -t llvm | filecheck %s
-// RUN: not tritonx-opt %s --target cuda:90 -t llvm 2>&1 | filecheck %s --check-prefix=ONE
+// RUN: tritonx-opt %s --target cuda:90 -t llvm | filecheck %s
+// RUN: not tritonx-opt %s --target cuda:90 --option num_ctas=1 -t llvm 2>&1 | filecheck %s --check-prefix=ONE
 
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[0, 1]]}>
 #same = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[0, 0]]}>
@@ -7,7 +7,7 @@
 #whole = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0], CGALayout = [[0, 0]]}>
 #smem = #ttg.shared_memory
 
-// A module for two blocks a cluster is not compiled for one.
+// A module for two blocks a cluster is compiled for two, and not for one.
 // ONE: the module says ttg.num-ctas = 2, the compile options num_ctas = 1
 
 module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
