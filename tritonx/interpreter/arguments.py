@@ -12,7 +12,7 @@ from tritonx.dialects.tile import FuncOp, TensorDescType
 from tritonx.interpreter.errors import InvalidLaunch
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.rounding import round_to
-from tritonx.interpreter.values import UNSIGNED, Descriptor, Value, dtype_of, is_float
+from tritonx.interpreter.values import UNSIGNED, Descriptor, Value, dtype_of, is_float, reads_as
 from tritonx.ir.types import PointerType
 
 
@@ -82,11 +82,13 @@ def _descriptor(arg: Any, type_: TensorDescType, name: str, memory: Memory) -> D
     base = getattr(arg, "base", None)
     if not isinstance(base, np.ndarray):
         raise InvalidLaunch(f"{name} is a tensor descriptor over a NumPy array, got {type(arg).__name__}")
+    nan, rounds = reads_as(arg)
     return Descriptor(
         base=memory.register(cast(np.ndarray, base), name),
         shape=tuple(int(n) for n in arg.shape),
         strides=tuple(int(n) for n in arg.strides),
         block=type_.shape,
         element=type_.element_type,
-        pad_with_nan=getattr(arg, "padding", "zero") == "nan",
+        pad_with_nan=nan,
+        rounds=rounds,
     )

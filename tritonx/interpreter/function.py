@@ -35,7 +35,7 @@ from tritonx.interpreter.rewrite import rewritten
 from tritonx.interpreter.running import Runtime
 from tritonx.interpreter.semantics import EagerSemantics, LanesDiverge
 from tritonx.interpreter.tracebacks import trail
-from tritonx.interpreter.values import Descriptor
+from tritonx.interpreter.values import Descriptor, reads_as
 from tritonx.kernel import active
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.params import KernelParam
@@ -253,8 +253,9 @@ def _descriptor(type_: base_type, value: Any, name: str, host: HostMemory) -> ba
             f"{name}: a descriptor's shape, strides and block shape have one rank, got {shape}, {strides}, {block}"
         )
     descriptor = cast(TensorDescType, ir_type(type_.leaves()[0]))
-    nan = str(getattr(value, "padding", "zero")) == "nan"
-    data = Descriptor(host.address(value.base, name), tuple(shape), tuple(strides), block, descriptor.element_type, nan)
+    data = Descriptor(
+        host.address(value.base, name), tuple(shape), tuple(strides), block, descriptor.element_type, *reads_as(value)
+    )
     handles: list[SSAValue] = [EagerValue(descriptor, data)]
     handles += [EagerValue(ir_type(int32), np.int32(n)) for n in shape]
     handles += [EagerValue(ir_type(int64), np.int64(n)) for n in strides]

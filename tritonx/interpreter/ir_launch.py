@@ -21,7 +21,7 @@ from tritonx.interpreter.combine import TARGET
 from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.machine import interpret
 from tritonx.interpreter.options import InterpreterOptions
-from tritonx.interpreter.values import Descriptor
+from tritonx.interpreter.values import Descriptor, reads_as
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.signatures import str_to_ty
@@ -129,6 +129,6 @@ def _flat(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> list[tuple[
 def _descriptor(type_: base_type, value: Any, name: str, host: HostMemory) -> list[tuple[str, object]]:
     shape, strides = tuple(int(n) for n in value.shape), tuple(int(n) for n in value.strides)
     handle = cast(TensorDescType, ir_type(type_.leaves()[0]))
-    nan = str(getattr(value, "padding", "zero")) == "nan"
-    descriptor = Descriptor(host.address(value.base, name), shape, strides, handle.shape, handle.element_type, nan)
+    base = host.address(value.base, name)
+    descriptor = Descriptor(base, shape, strides, handle.shape, handle.element_type, *reads_as(value))
     return [(name, descriptor), *((f"{name}.shape", n) for n in shape), *((f"{name}.strides", n) for n in strides)]

@@ -135,6 +135,13 @@ def truncate_to_tf32(values: np.ndarray) -> np.ndarray:
     return (np.ascontiguousarray(values).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
+def round_to_tf32(values: np.ndarray) -> np.ndarray:
+    """f32 with its low 13 significand bits rounded off, to nearest, to even of two. Infinities and NaNs stay."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    kept = (bits + (((bits >> 13) & 1) + np.uint32(0xFFF))) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(values), kept.view(np.float32), values)
+
+
 def float_to_integer(values: np.ndarray, target: np.dtype, *, signed: bool) -> np.ndarray:
     """Truncate towards zero into the range of a signed or unsigned integer of `target`'s width; saturate; NaN gives 0.
 

@@ -133,7 +133,7 @@ class BlockPointer:
 @dataclass(frozen=True)
 class Descriptor:
     """A tensor descriptor: a window of `block` elements moves over a tensor of `shape` with `strides` (in elements)
-    at `base`."""
+    at `base`. What is read through one that `rounds` is rounded to tf32."""
 
     base: int
     shape: tuple[int, ...]
@@ -141,3 +141,9 @@ class Descriptor:
     block: tuple[int, ...]
     element: Attribute
     pad_with_nan: bool = False
+    rounds: bool = False
+
+
+def reads_as(descriptor: object) -> tuple[bool, bool]:
+    """Of a `TensorDescriptor`, of whatever package: whether it is padded with NaN, and whether it rounds."""
+    return str(getattr(descriptor, "padding", "zero")) == "nan", bool(getattr(descriptor, "round_f32_to_tf32", False))

@@ -86,8 +86,9 @@ def strides_of(tensor: Any) -> Sequence[int]:
 class TensorDescriptor:
     """``block_shape`` elements of ``base`` are moved at once; ``shape`` and ``strides`` (elements) describe the whole.
 
-    ``padding`` is what lies outside: ``zero`` or ``nan``. Raises ImpossibleDescriptor, and what
-    `validate_block_shape` raises.
+    ``padding`` is what lies outside: ``zero`` or ``nan``. With ``round_f32_to_tf32``, for float32 alone, what is read
+    is rounded to the nearest tf32 number, to even of two; infinities and NaNs stay, and so does what is written.
+    Raises ImpossibleDescriptor, and what `validate_block_shape` raises.
 
     >>> from tritonx.tools.tensor_descriptor import TensorDescriptor
     >>> TensorDescriptor.from_tensor(np.zeros((8, 16), np.float32), [4, 8]).strides
@@ -99,6 +100,7 @@ class TensorDescriptor:
     strides: Sequence[int]
     block_shape: Sequence[int]
     padding: str = "zero"
+    round_f32_to_tf32: bool = False
 
     def __post_init__(self) -> None:
         if not self._is_plain():
@@ -109,6 +111,8 @@ class TensorDescriptor:
         is all that one without a mistake costs."""
         base, shape, strides, block = self.base, self.shape, self.strides, self.block_shape
         if not 0 < len(shape) == len(strides) == len(block) <= MAX_RANK or strides[-1] != 1 or self.padding != "zero":
+            return False
+        if self.round_f32_to_tf32:
             return False
         elements = 1
         for extent in block:
@@ -141,8 +145,13 @@ class TensorDescriptor:
         _require(self.padding in ("zero", "nan"), "Illegal value for padding")
         floating = self.padding != "nan" or is_floating(type_name(self.base.dtype))
         _require(floating, "Padding option `nan` is only supported for floating point tensors")
+        rounds = not self.round_f32_to_tf32 or type_name(self.base.dtype) == "fp32"
+        _require(rounds, "round_f32_to_tf32 is only supported for float32 tensors")
 
     @staticmethod
-    def from_tensor(tensor: Any, block_shape: Sequence[int], padding: str = "zero") -> TensorDescriptor:
+    def from_tensor(
+        tensor: Any, block_shape: Sequence[int], padding: str = "zero", round_f32_to_tf32: bool = False
+    ) -> TensorDescriptor:
         """Of a whole tensor."""
-        return TensorDescriptor(tensor, tensor.shape, strides_of(tensor), list(block_shape), padding)
+        strides = strides_of(tensor)
+        return TensorDescriptor(tensor, tensor.shape, strides, list(block_shape), padding, round_f32_to_tf32)

@@ -29,6 +29,9 @@ DESCRIPTOR = "tt.descriptor"
 PARTIAL_END = "tt.partial_end"
 """On a kernel's parameter that is a descriptor: its rows end within a piece of 16 bytes."""
 
+ROUNDS = "tt.round_f32_to_tf32"
+"""On a kernel's parameter that is a descriptor: what is read through it is rounded to tf32."""
+
 OF_POINTERS = "tt.of_pointers"
 """On a descriptor that stands for regular pointers if its strides are above 0, which its launch is to ask."""
 

@@ -19,6 +19,7 @@ from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.meanings.atomic import Combine, maximum_unsigned, minimum_unsigned, read_modify_write
 from tritonx.interpreter.meanings.memory import block_addresses, read, write
 from tritonx.interpreter.memory import Lanes
+from tritonx.interpreter.rounding import round_to_tf32
 from tritonx.interpreter.values import Array, Descriptor, dtype_of, is_float, storage_of, unsigned
 from tritonx.ir.dispatch import case
 from tritonx.ir.types import shape_of, type_of
@@ -59,10 +60,15 @@ def _padding(desc: Descriptor) -> Array:
     return dtype.type(float("nan")) if desc.pad_with_nan and is_float(dtype) else dtype.type(0)
 
 
+def _read(bind: Binder, desc: Descriptor, addresses: Array, mask: Array) -> Array:
+    """What lies at `addresses`, with the padding where `mask` is false."""
+    values = read(bind, addresses, dtype_of(desc.element), mask, _padding(desc))
+    return round_to_tf32(values) if desc.rounds else values
+
+
 def block_of(bind: Binder, desc: Descriptor, indices: Sequence[Array]) -> Array:
     """The block at `indices`, with the padding outside the tensor."""
-    addresses, mask = _block(desc, indices)
-    return read(bind, addresses, dtype_of(desc.element), mask, _padding(desc))
+    return _read(bind, desc, *_block(desc, indices))
 
 
 def put_block(bind: Binder, desc: Descriptor, indices: Sequence[Array], src: Array) -> None:
@@ -81,8 +87,7 @@ def combine_block(bind: Binder, desc: Descriptor, indices: Sequence[Array], src:
 
 def rows_of(bind: Binder, desc: Descriptor, x_offsets: Array, y_offset: Array) -> Array:
     """One row of the tensor for each of `x_offsets`, from column `y_offset` on."""
-    addresses, mask = _rows(desc, x_offsets, y_offset)
-    return read(bind, addresses, dtype_of(desc.element), mask, _padding(desc))
+    return _read(bind, desc, *_rows(desc, x_offsets, y_offset))
 
 
 def put_rows(bind: Binder, desc: Descriptor, x_offsets: Array, y_offset: Array, src: Array) -> None:

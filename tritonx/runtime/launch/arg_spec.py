@@ -17,6 +17,9 @@ NEGATIVE = "N"
 PARTIAL = "P"
 """The mark of a descriptor whose rows end within a piece of 16 bytes, which a unit that copies blocks writes whole."""
 
+ROUNDED = "R"
+"""The mark of a descriptor through which f32 is rounded to tf32 as it is read."""
+
 
 class ArgSpec:
     """``type`` is the name in the signature, or ``constexpr``; ``attr`` its marks, or None where the type has none.
@@ -112,4 +115,6 @@ def parse_marks(marks: str | None) -> list[list[Any]]:
             found.append(["tt.negative", 1])
         elif mark == PARTIAL:
             found.append(["tt.partial_end", 1])
+        elif mark == ROUNDED:
+            found.append(["tt.round_f32_to_tf32", 1])
     return found

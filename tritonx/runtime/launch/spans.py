@@ -64,11 +64,13 @@ class SpannedDescriptor:
     strides: Sequence[int]
     block_shape: Sequence[int]
     padding: str
+    round_f32_to_tf32: bool = False
 
     @staticmethod
     def of(descriptor: Descriptor, base: object) -> SpannedDescriptor:
         padding = getattr(descriptor, "padding", "zero")
-        return SpannedDescriptor(base, descriptor.shape, descriptor.strides, descriptor.block_shape, padding)
+        rounds = getattr(descriptor, "round_f32_to_tf32", False)
+        return SpannedDescriptor(base, descriptor.shape, descriptor.strides, descriptor.block_shape, padding, rounds)
 
 
 def is_pointer(parameter: Parameter) -> bool:

@@ -7,7 +7,7 @@ an integer divisible by 16 and a 16-byte aligned pointer are marked ``D``. In ad
 is marked ``8`` or ``4``, so that rows of 5000 elements are known to stay aligned for vectors, and one below 0 ``N``,
 so that code for all others may presume that sizes are not negative (`analysis/axis_value`).
 
-A descriptor whose rows end within 16 bytes is marked ``P``.
+A descriptor whose rows end within 16 bytes is marked ``P``, one that rounds to tf32 ``R``.
 
 The handler of an argument is chosen by its exact class, once per class (``Specializer.__missing__``).
 """
@@ -24,7 +24,16 @@ from tritonx.kernel.dependencies import plain_value
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime.devices.dtype_names import ITEM_BYTES, type_name
 from tritonx.runtime.errors import UnsupportedArgument
-from tritonx.runtime.launch.arg_spec import NEGATIVE, PARTIAL, ArgSpec, alignment_mark, intern, intern_tuple, read_only
+from tritonx.runtime.launch.arg_spec import (
+    NEGATIVE,
+    PARTIAL,
+    ROUNDED,
+    ArgSpec,
+    alignment_mark,
+    intern,
+    intern_tuple,
+    read_only,
+)
 from tritonx.runtime.launch.arguments import ArraySource, Location, array_source, flag_bytes
 from tritonx.runtime.launch.dataclass_arguments import Field, Record, record_of
 from tritonx.runtime.launch.descriptor_parameters import Descriptor
@@ -271,8 +280,9 @@ class Specializer(dict[type, Handler]):
         return hand_numpy if self.hands_arrays else handle_numpy
 
     def _descriptor_handler(self) -> Handler:
-        """Descriptors: the spec is found by its base's, the block, and whether rows end within a piece of 16 bytes."""
-        table: dict[tuple[object, ...], tuple[int, tuple[ArgSpec, ArgSpec]]] = {}
+        """Descriptors: the spec is found by its base's, the block, whether rows end within a piece of 16 bytes, and
+        whether they are rounded."""
+        table: dict[tuple[object, ...], tuple[int, tuple[ArgSpec, ...]]] = {}
         last: dict[ArgSpec, Described] = {}
         """By the base's spec, what was found for the last block, and a copy of that."""
 
@@ -290,23 +300,24 @@ class Specializer(dict[type, Handler]):
             if known is None or known[0] != block:
                 known = found(base_spec, block)
             _, mask, specs = known
-            return specs[value.shape[-1] & mask != 0], value
+            number = (value.shape[-1] & mask != 0) + 2 * getattr(value, "round_f32_to_tf32", False)
+            return specs[number], value
 
         return handle
 
 
-Described = tuple[Sequence[int], int, tuple[ArgSpec, ArgSpec]]
+Described = tuple[Sequence[int], int, tuple[ArgSpec, ...]]
 """A block, and what `_descriptor_specs` gives for it."""
 
 
-def _descriptor_specs(base: ArgSpec, block: Sequence[int]) -> tuple[int, tuple[ArgSpec, ArgSpec]]:
-    """The specs of descriptors whose rows end with a piece of 16 bytes, and of those whose rows do not; which bits of
-    an innermost extent tell them apart."""
+def _descriptor_specs(base: ArgSpec, block: Sequence[int]) -> tuple[int, tuple[ArgSpec, ...]]:
+    """The specs of descriptors whose rows end with a piece of 16 bytes, and of those whose rows do not, then of both
+    where what is read is rounded; which bits of an innermost extent tell the first two apart."""
     element = base.type.removeprefix("*").removeprefix("k")
     type_ = f"tensordesc<{element}[{', '.join(str(int(extent)) for extent in block)}]>"
-    specs = intern(type_, "", None, base.location), intern(type_, PARTIAL, None, base.location)
+    specs = tuple(intern(type_, marks, None, base.location) for marks in ("", PARTIAL, ROUNDED, PARTIAL + ROUNDED))
     mask = max(1, 16 // ITEM_BYTES[element]) - 1
-    return mask, (read_only(specs[0]), read_only(specs[1])) if base.read_only else specs
+    return mask, tuple(map(read_only, specs)) if base.read_only else specs
 
 
 class Watching(Specializer):

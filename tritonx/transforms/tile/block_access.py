@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import Float32Type, IntegerAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.dialects import arith, tile
 from tritonx.dialects.tile.rules import signless
@@ -19,7 +19,11 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, i1, i32, i64, is_float, is_pointer, pointer, shape_of, tensor, with_element
 
-SGE, SLT = 5, 2
+NE, SGE, SLT = 1, 5, 2
+
+_TF32_LACKS = 13
+"""Low bits of f32's significand."""
+_EXPONENT = 0x7F800000
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,8 @@ class View:
 
     ``offsets`` is where a block pointer's block begins (i64; empty for a descriptor, whose accesses say where).
     ``pad_with_nan`` is an i1: whether a float read outside the tensor is NaN rather than 0 (``None`` for a block
-    pointer: its loads say so).
+    pointer: its loads say so). ``rounded`` is an i1: whether f32 is rounded to tf32 as it is read (``None`` where no
+    view of a module is).
     """
 
     base: SSAValue
@@ -36,20 +41,20 @@ class View:
     strides: tuple[SSAValue, ...]
     offsets: tuple[SSAValue, ...] = ()
     pad_with_nan: SSAValue | None = None
+    rounded: SSAValue | None = None
 
     def parts(self) -> tuple[SSAValue, ...]:
         """The values that stand for the view where it is passed on, in order."""
-        flag = () if self.pad_with_nan is None else (self.pad_with_nan,)
-        return (self.base, *self.shape, *self.strides, *self.offsets, *flag)
+        flags = [flag for flag in (self.pad_with_nan, self.rounded) if flag is not None]
+        return (self.base, *self.shape, *self.strides, *self.offsets, *flags)
 
     @classmethod
     def of_parts(cls, type: Attribute, parts: Sequence[SSAValue]) -> View:
         """The inverse of ``parts``."""
         if isinstance(type, tile.TensorDescType):
             rank = len(type.shape)
-            return cls(
-                parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank : 1 + 2 * rank]), (), parts[1 + 2 * rank]
-            )
+            shape, strides = tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank : 1 + 2 * rank])
+            return cls(parts[0], shape, strides, (), *parts[1 + 2 * rank :])
         rank = (len(parts) - 1) // 3
         groups = [tuple(parts[1 + rank * n : 1 + rank * (n + 1)]) for n in range(3)]
         return cls(parts[0], groups[0], groups[1], groups[2])
@@ -62,18 +67,24 @@ def is_view(type: Attribute) -> bool:
     return isinstance(type, tile.PointerType) and bool(shape_of(type.pointee))
 
 
-def part_types(type: Attribute) -> tuple[Attribute, ...]:
-    """The types of ``View.parts`` for a view of ``type``."""
+def may_round(type: Attribute) -> bool:
+    """Whether it is a descriptor of f32."""
+    return isinstance(type, tile.TensorDescType) and isinstance(type.element_type, Float32Type)
+
+
+def part_types(type: Attribute, *, rounding: bool = False) -> tuple[Attribute, ...]:
+    """The types of ``View.parts`` for a view of ``type``; with ``rounding`` those of f32 know whether it is rounded."""
     if isinstance(type, tile.TensorDescType):
-        return (pointer(signless(type.element_type)), *[i64] * (2 * len(type.shape)), i1)
+        flags = [i1, i1] if rounding and may_round(type) else [i1]
+        return (pointer(signless(type.element_type)), *[i64] * (2 * len(type.shape)), *flags)
     assert isinstance(type, tile.PointerType), "asked for views only"
     return (pointer(element_type(type.pointee), type.address_space), *[i64] * (3 * len(shape_of(type.pointee))))
 
 
-def part_names(type: Attribute) -> tuple[str, ...]:
+def part_names(type: Attribute, *, rounding: bool = False) -> tuple[str, ...]:
     """A word for each of ``View.parts`` for a view of ``type``."""
     if isinstance(type, tile.TensorDescType):
-        groups, last = ("shape", "stride"), ("pad_nan",)
+        groups, last = ("shape", "stride"), ("pad_nan", "rounded") if rounding and may_round(type) else ("pad_nan",)
         rank = len(type.shape)
     else:
         groups, last = ("shape", "stride", "offset"), ()
@@ -157,6 +168,27 @@ def padding(builder: Builder, type: Attribute, with_nan: SSAValue | bool) -> SSA
     if known is not None or isinstance(with_nan, bool):
         return nans
     return builder.emit(arith.SelectOp, (with_nan, nans, zeros), (type,))
+
+
+def rounded(builder: Builder, value: SSAValue, view: View) -> SSAValue:
+    """``value``, as it was read through ``view``: with the low 13 bits of f32 rounded off, to even of two, where that
+    says so. Infinities and NaNs stay."""
+    if view.rounded is None or (known := constant_of(view.rounded)) == 0:
+        return value
+    floats, whole, bit = value.type, with_element(value.type, i32), with_element(value.type, i1)
+
+    def of_bits(kind: type[Operation], a: SSAValue, b: SSAValue | int) -> SSAValue:
+        return builder.emit(kind, (a, builder.constant(b, whole) if isinstance(b, int) else b), (whole,))
+
+    bits = builder.emit(tile.BitcastOp, (value,), (whole,))
+    is_odd = of_bits(arith.AndIOp, of_bits(arith.ShRUIOp, bits, _TF32_LACKS), 1)
+    above = of_bits(arith.AddiOp, bits, of_bits(arith.AddiOp, is_odd, (1 << _TF32_LACKS - 1) - 1))
+    near = builder.emit(tile.BitcastOp, (of_bits(arith.AndIOp, above, -1 << _TF32_LACKS),), (floats,))
+    exponent = of_bits(arith.AndIOp, bits, _EXPONENT)
+    largest = builder.constant(_EXPONENT, whole)
+    is_finite = builder.emit(arith.CmpiOp, (exponent, largest), (bit,), {"predicate": IntegerAttr(NE, i64)})
+    near = builder.emit(arith.SelectOp, (is_finite, near, value), (floats,))
+    return near if known is not None else builder.emit(arith.SelectOp, (view.rounded, near, value), (floats,))
 
 
 def reshaped(builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:

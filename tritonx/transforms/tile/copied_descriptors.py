@@ -4,7 +4,10 @@ Such a unit moves pieces of 16 bytes. A block that begins within one ends the ke
 unit only gets blocks that are known to begin with a piece. It reads a tensor exactly, but what it writes are whole
 pieces: where a row ends within one, the rest is overwritten, which belongs to somebody else. So what is written is only
 the unit's where rows are known to end with a piece. Of signed 64-bit numbers it takes the smaller and the larger, of
-unsigned ones it also combines the bits (of signed ones: an illegal instruction): through a descriptor, either one."""
+unsigned ones it also combines the bits (of signed ones: an illegal instruction): through a descriptor, either one.
+
+A parameter that rounds is only the unit's where nothing is written through it: its maps are of tf32 numbers, and what
+is written is not to be rounded."""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import loop_around, repeats
 from tritonx.dialects.tile.atomic import combines_signed_bits
-from tritonx.dialects.tile.descriptor import PARTIAL_END, dropped_dims
+from tritonx.dialects.tile.descriptor import PARTIAL_END, ROUNDS, dropped_dims
 from tritonx.dialects.tile.enums import DescriptorReduceKind, PaddingOption
 from tritonx.ir.types import bit_width, shape_of, type_as
 from tritonx.ir.walk import ops_in
@@ -52,7 +55,7 @@ def _parameters(function: tile.FuncOp, facts: Callable[[], AxisFacts]) -> list[S
         for argument, own in zip(arguments, attributes, strict=True)
         if isinstance(argument.type, tile.TensorDescType)
         and _moves_blocks(argument)
-        and not (PARTIAL_END in own.data and any(map(_is_write, argument.uses)))
+        and not ((PARTIAL_END in own.data or ROUNDS in own.data) and any(map(_is_write, argument.uses)))
         and not _is_combined_both_ways(argument)
         and all(_begins_with_a_piece(use, facts()) for use in argument.uses)
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -23,7 +24,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, cf, scf, tile
-from tritonx.dialects.tile.descriptor import DESCRIPTOR
+from tritonx.dialects.tile.descriptor import DESCRIPTOR, ROUNDS
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
@@ -47,11 +48,13 @@ from tritonx.transforms.tile.block_access import (
     View,
     addresses,
     is_view,
+    may_round,
     padding,
     part_names,
     part_types,
     positions,
     reshaped,
+    rounded,
     widen,
 )
 from tritonx.transforms.tile.copied_descriptors import copied
@@ -65,9 +68,10 @@ class RewriteDescriptors(ModulePass):
     Accesses become masked loads, stores and atomics.
 
     A function parameter that is a descriptor becomes, in its place, ``base``, the extents and the strides (i64, one for
-    each dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0. With
-    ``block_pointers_only`` descriptors stay. With ``host_rules`` the parameters of kernels are known to keep the rules
-    of the host (``host_descriptors``), which is stated of the parts.
+    each dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0. What is
+    read through one that rounds (``tt.round_f32_to_tf32``) is rounded behind the load. With ``block_pointers_only``
+    descriptors stay. With ``host_rules`` the parameters of kernels are known to keep the rules of the host
+    (``host_descriptors``), which is stated of the parts.
 
     With ``keep_copied`` a kernel's descriptor stays that is only used by loads, stores and reductions of whole blocks,
     for a target that copies these by itself (``copied_descriptors``): a parameter, on which ``tt.descriptor`` says
@@ -80,7 +84,7 @@ class RewriteDescriptors(ModulePass):
     contract = Contract(
         ("tt",),
         creates=("tt", "arith", "scf"),
-        reads=("tt.divisibility",),
+        reads=("tt.divisibility", "tt.round_f32_to_tf32"),
         writes=("tt.descriptor", "tt.divisibility"),
         needs=("inline",),
         after=("lift-control-flow",),
@@ -97,10 +101,19 @@ class RewriteDescriptors(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kept = copied(op, self.block_bytes) if self.keep_copied else frozenset[SSAValue]()
-        rewriter = _Rewriter(self.block_pointers_only, kept, self.host_rules)
-        for function in op.ops:
-            if isinstance(function, tile.FuncOp):
-                rewriter.function(function)
+        functions = [function for function in op.ops if isinstance(function, tile.FuncOp)]
+        rounding = frozenset(argument for function in functions for argument in rounding_parameters(function))
+        rewriter = _Rewriter(self.block_pointers_only, kept, self.host_rules, rounding)
+        for function in functions:
+            rewriter.function(function)
+
+
+def rounding_parameters(function: tile.FuncOp) -> list[SSAValue]:
+    """The descriptors that a kernel is given and that round."""
+    entry = function.body.blocks.first
+    if entry is None or function.arg_attrs is None or not function.is_kernel:
+        return []
+    return [argument for argument, own in zip(entry.args, function.arg_attrs, strict=True) if ROUNDS in own.data]
 
 
 _PASSED_ON = scf.YieldOp | scf.ConditionOp | tile.ReturnOp | cf.BranchOp
@@ -113,6 +126,8 @@ class _Rewriter:
     block_pointers_only: bool
     kept: frozenset[SSAValue]
     host_rules: bool = False
+    rounding: frozenset[SSAValue] = frozenset()
+    """Parameters of kernels whose f32 is rounded as it is read. Without any, no view says of itself whether it is."""
     views: dict[SSAValue, View] = field(default_factory=dict[SSAValue, View])
     obsolete: list[Operation] = field(default_factory=list[Operation])
 
@@ -135,8 +150,11 @@ class _Rewriter:
     def expand_types(self, types: Iterable[Attribute]) -> list[Attribute]:
         parts: list[Attribute] = []
         for type in types:
-            parts += part_types(type) if self.rewrites(type) else (type,)
+            parts += self.part_types(type) if self.rewrites(type) else (type,)
         return parts
+
+    def part_types(self, type: Attribute) -> tuple[Attribute, ...]:
+        return part_types(type, rounding=bool(self.rounding))
 
     def function(self, function: tile.FuncOp) -> None:
         signature = function.function_type
@@ -166,13 +184,14 @@ class _Rewriter:
         types: list[Attribute] = []
         attributes: list[DictionaryAttr] = []
         descriptors, known = 0, self.from_host(function)
+        types_of = part_types if function.is_kernel else self.part_types
         for type, value, own in zip(signature.inputs, values, given, strict=True):
             if value in self.kept:
                 number = IntegerAttr(descriptors, i32)
                 attributes.append(DictionaryAttr({**own.data, DESCRIPTOR: number}))
                 types.append(type)
             else:
-                parts = part_types(type) if self.rewrites(type) else None
+                parts = types_of(type) if self.rewrites(type) else None
                 if value in known and isinstance(type, tile.TensorDescType):
                     attributes += part_attributes(type, own)
                 else:
@@ -190,11 +209,7 @@ class _Rewriter:
         for block in blocks:
             for argument in list(block.args):
                 if self.changes(argument):
-                    parts = [block.insert_arg(t, argument.index + n) for n, t in enumerate(part_types(argument.type))]
-                    for part, suffix in zip(parts, part_names(argument.type), strict=True):
-                        part.location = argument.location
-                        part.name_hint = f"{argument.name_hint}_{suffix}" if argument.name_hint else None
-                    self.views[argument] = View.of_parts(argument.type, parts)
+                    self.views[argument] = self.parts_in_front(block, argument)
                     old.append((block, argument))
         for block in blocks:
             for op in list(block.ops):
@@ -203,6 +218,24 @@ class _Rewriter:
             if argument.first_use is not None:
                 _drop_obsolete_uses(argument)
             block.erase_arg(argument)
+
+    def parts_in_front(self, block: Block, argument: BlockArgument) -> View:
+        """The parts of a view that ``block`` is given, as arguments. Whether a kernel's own rounds is known: no launch
+        says it."""
+        function = block.parent_op()
+        given = isinstance(function, tile.FuncOp) and function.is_kernel and function.body.blocks.first is block
+        rounding = bool(self.rounding) and not given
+        types = part_types(argument.type, rounding=rounding)
+        parts = [block.insert_arg(t, argument.index + n) for n, t in enumerate(types)]
+        for part, suffix in zip(parts, part_names(argument.type, rounding=rounding), strict=True):
+            part.location = argument.location
+            part.name_hint = f"{argument.name_hint}_{suffix}" if argument.name_hint else None
+        view = View.of_parts(argument.type, parts)
+        if not given or not self.rounding or not may_round(argument.type):
+            return view
+        assert block.first_op is not None, "a block of a function ends with an op"
+        rounds = Builder.before(block.first_op).constant(int(argument in self.rounding), i1)
+        return with_fields(view, rounded=rounds)
 
     def visit(self, op: Operation) -> None:
         if not op.regions and not self.involved(op):
@@ -240,7 +273,7 @@ class _Rewriter:
         position = 0
         for result in op.results:
             if self.changes(result):
-                count = len(part_types(result.type))
+                count = len(self.part_types(result.type))
                 self.views[result] = View.of_parts(result.type, new.results[position : position + count])
                 position += count
             else:
@@ -264,7 +297,8 @@ def _drop_obsolete_uses(value: SSAValue) -> None:
 def _make_descriptor(rewriter: _Rewriter, op: tile.MakeTensorDescOp, builder: Builder) -> None:
     nan = builder.constant(op.padding.value.data == PaddingOption.PAD_NAN, i1)
     shape = tuple(widen(builder, v) for v in op.shape)
-    rewriter.views[op.result] = View(op.base, shape, tuple(op.strides), (), nan)
+    rounds = builder.constant(0, i1) if rewriter.rounding and may_round(op.result.type) else None
+    rewriter.views[op.result] = View(op.base, shape, tuple(op.strides), (), nan, rounds)
     rewriter.obsolete.append(op)
 
 
@@ -349,7 +383,7 @@ def _descriptor_block(rewriter: _Rewriter, op: _OfBlock, builder: Builder) -> tu
 
 def _descriptor_load(rewriter: _Rewriter, op: tile.DescriptorLoadOp, builder: Builder) -> None:
     view, pointers, mask = _descriptor_block(rewriter, op, builder)
-    value = _emit_load(builder, op, pointers, mask, view.pad_with_nan or False)
+    value = rounded(builder, _emit_load(builder, op, pointers, mask, view.pad_with_nan or False), view)
     replace(op, (reshaped(builder, value, op.result.type),))
 
 
@@ -407,7 +441,8 @@ def _descriptor_rows(
 
 def _descriptor_gather(rewriter: _Rewriter, op: tile.DescriptorGatherOp, builder: Builder) -> None:
     view, pointers, mask = _descriptor_rows(rewriter, op, builder, shape_of(op.result.type)[1])
-    replace(op, (_emit_load(builder, op, pointers, mask, view.pad_with_nan or False),))
+    value = _emit_load(builder, op, pointers, mask, view.pad_with_nan or False)
+    replace(op, (rounded(builder, value, view),))
 
 
 def _descriptor_scatter(rewriter: _Rewriter, op: tile.DescriptorScatterOp, builder: Builder) -> None:

@@ -106,6 +106,17 @@ def test_what_is_encoded() -> None:
     ]  # fmt: skip
 
 
+def test_one_that_rounds_is_of_another_type() -> None:
+    """TFLOAT32, which the driver numbers 11; set between launches as well."""
+    driver = Recorder()
+    maps = TensorMaps(driver, {**recipes()[0], "elem_size": 4, "elem_type": 7}, ok)
+    descriptor = TensorDescriptor(with_pointer(aligned((64, 128), np.float32)), [64, 128], [128, 1], [64, 128])
+    seen: list[int] = []
+    for descriptor.round_f32_to_tf32 in (False, True, False, True):
+        seen.append(maps(descriptor)[0])
+    assert seen[:2] == seen[2:] and [call["type"] for call in driver.calls] == [7, 11]
+
+
 def test_a_map_is_kept_for_the_same_tensor() -> None:
     driver = Recorder()
     maps = TensorMaps(driver, recipes()[0], ok)

@@ -27,6 +27,9 @@ DATA_TYPES = {
 }  # fmt: skip
 """Element type → CUtensorMapDataType; 8-bit floats are moved as bytes. Smaller and larger go by its sign."""
 
+TF32 = 11
+"""The type of a map of f32 that the unit rounds to tf32 as it reads."""
+
 DATA_TYPES_IN_KERNELS = {**DATA_TYPES, "f64": 9, "bf16": 10}
 """The same for a map that a kernel makes: PTX numbers two types otherwise (PTX ISA 9.0, tensormap.replace)."""
 
@@ -132,8 +135,8 @@ def encoded(
     return made
 
 
-Fields = tuple[Sequence[int], Sequence[int], Sequence[int], str]
-"""Shape, strides, block and padding of a descriptor."""
+Fields = tuple[Sequence[int], Sequence[int], Sequence[int], str, bool]
+"""Shape, strides, block and padding of a descriptor, and whether it rounds."""
 
 
 class TensorMaps:
@@ -164,33 +167,47 @@ class TensorMaps:
         except AttributeError:
             address = address_of(getattr(descriptor, "base", None))
         try:
-            fields = descriptor.shape, descriptor.strides, descriptor.block_shape, descriptor.padding
+            rounds = getattr(descriptor, "round_f32_to_tf32", False)
+            fields = descriptor.shape, descriptor.strides, descriptor.block_shape, descriptor.padding, rounds
         except AttributeError:
             raise UnsupportedArgument(f"a TensorDescriptor is needed, got {type(descriptor).__name__}") from None
         last = self.last.get(address)
         return last[1] if last is not None and last[0] == fields else self._found(address, *fields)
 
     def _found(
-        self, address: int, shape: Sequence[int], strides: Sequence[int], block: Sequence[int], padding: str
+        self,
+        address: int,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        block: Sequence[int],
+        padding: str,
+        rounds: bool,
     ) -> tuple[int, ...]:
-        key = address, tuple(shape), tuple(strides), tuple(block), padding
+        key = address, tuple(shape), tuple(strides), tuple(block), padding, rounds
         values = self.kept.get(key)
         if values is None:
-            values = self._made(address, shape, strides, block, padding)
+            values = self._made(address, shape, strides, block, padding, rounds)
             if len(self.kept) >= KEPT:
                 self.kept.clear()
                 self.last.clear()
             self.kept[key] = values
-        self.last[address] = (copy(shape), copy(strides), copy(block), padding), values
+        self.last[address] = (copy(shape), copy(strides), copy(block), padding, rounds), values
         return values
 
     def _made(
-        self, address: int, shape: Sequence[int], strides: Sequence[int], block: Sequence[int], padding: str
+        self,
+        address: int,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        block: Sequence[int],
+        padding: str,
+        rounds: bool,
     ) -> tuple[int, ...]:
         shape, strides = tuple(map(int, shape)), tuple(map(int, strides))
         self._check(shape, block, padding)
         steps = [stride * self.recipe["elem_size"] for stride in strides[:-1]]
-        map_ = encoded(self.cuda, self.recipe, self.check, address, shape, steps, padding)
+        recipe: Recipe = {**self.recipe, "elem_type": TF32} if rounds else self.recipe
+        map_ = encoded(self.cuda, recipe, self.check, address, shape, steps, padding)
         return map_, *(shape + strides if self.with_extents else ())
 
     def _check(self, shape: Sequence[int], block: Sequence[int], padding: str) -> None:

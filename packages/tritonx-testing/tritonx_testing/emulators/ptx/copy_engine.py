@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from tritonx.interpreter.rounding import round_to_tf32
 from tritonx_testing.emulators.ptx.access import Memory
 from tritonx_testing.emulators.ptx.mbarrier import Barriers
 from tritonx_testing.emulators.ptx.memory import PARAMETER_WINDOW
 from tritonx_testing.emulators.ptx.numbers import narrowed
-from tritonx_testing.emulators.ptx.tensor_map import NBYTES, SWIZZLES, TensorMap, replaced
+from tritonx_testing.emulators.ptx.tensor_map import NBYTES, SWIZZLES, TF32, TensorMap, replaced
 from tritonx_testing.emulators.ptx.text import Address, Instruction, Number
 from tritonx_testing.emulators.ptx.threads import LANES, Fault, Threads
 
@@ -168,6 +169,8 @@ class CopyEngine:
             content = np.full(len(places), np.nan if made.fill_mode else 0).astype(made.dtype)
             rows = content.view(np.uint8).reshape(-1, size)
             rows[inside] = self.memory.everywhere.load(where[inside], size, i.text)
+            if made.elemtype == TF32:
+                rows = round_to_tf32(content).view(np.uint8).reshape(-1, size)
             self.memory.shared.store(places, rows, i.text)
             self.barriers.change(heard, i, nbytes=-len(places) * size)
 

@@ -46,8 +46,8 @@ class PtxDevice:
     def placed(self, value: Any, copies: dict[int, Any]) -> Any:
         """On the device; of an array that is given twice there is one copy."""
         if isinstance(value, TensorDescriptor):
-            base = self.placed(value.base, copies)
-            return TensorDescriptor(base, value.shape, value.strides, value.block_shape, value.padding)
+            base, how = self.placed(value.base, copies), (value.padding, value.round_f32_to_tf32)
+            return TensorDescriptor(base, value.shape, value.strides, value.block_shape, *how)
         if not isinstance(value, np.ndarray):
             return value
         if id(value) not in copies:

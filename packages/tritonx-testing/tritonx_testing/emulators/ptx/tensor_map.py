@@ -19,11 +19,13 @@ assert _FORM.size == NBYTES
 
 TYPES = (
     np.uint8, np.uint16, np.uint32, np.int32, np.uint64, np.int64, np.float16, np.float32, np.float32, np.float64,
-    ml_dtypes.bfloat16,
+    ml_dtypes.bfloat16, np.float32,
 )  # fmt: skip
 """By their numbers in tensormap.replace."""
-_BY_THE_DRIVER = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10)
+_BY_THE_DRIVER = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11)
 """CUtensorMapDataType → the number above."""
+TF32 = 11
+"""The number of f32 that is rounded to tf32 as it is read."""
 SWIZZLES = (0, 32, 64, 128)
 """Widths in bytes, by their numbers."""
 
