@@ -174,6 +174,7 @@ class RuntimeKnobs(Group):
         self.launch_exit_hook: Any = HookChain(reversed=True)
         self.kernel_load_start_hook: Any = HookChain()
         self.kernel_load_end_hook: Any = HookChain(reversed=True)
+        self.kernel_unload_hook: HookChain = HookChain()
         self.debug: bool = False
         """Device assertions on. Read from ``TRITON_DEBUG`` at import and by ``refresh_knobs``, not at each launch."""
         self.refresh()

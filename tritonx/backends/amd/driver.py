@@ -18,11 +18,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tritonx.backends.amd.launch.parameters import layout_of, offsets_of, values_of
 from tritonx.backends.amd.targets import parse
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
+from tritonx.runtime.devices.loaded_modules import LoadedModule, UnusedModules
 from tritonx.runtime.devices.pytorch import PyTorchDriver
 from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError, UnsupportedArgument
 from tritonx.runtime.launch.descriptor_parameters import FlatParameters
@@ -162,10 +163,12 @@ class AmdKernel:
             raise OutOfResources(self.threads, self.n_max_threads, "threads", "Use fewer warps.")
         self.driver = driver
         self.device = device
-        self.image = image  # HIP may read it for as long as the module lives
+        self.image = image  # HIP may read it for as long as the module lives, and so does the module's handle below
         with driver.on(device):
-            self.module = call("hipModuleLoadData", image.binary)
-            self.function = call("hipModuleGetFunction", self.module, image.name.encode())
+            driver.unused.unload(device, may=driver.may_unload, unload=_unload)
+            handle = call("hipModuleLoadData", image.binary)
+            self.module = LoadedModule((handle, image), device, driver.unused)
+            self.function = call("hipModuleGetFunction", handle, image.name.encode())
         self.n_regs = int(image.metadata.get("registers", 0))
         self.n_spills = int(image.metadata.get("spills", 0))
         self.parameters = FlatParameters.of(image.parameters)
@@ -183,6 +186,8 @@ class AmdKernel:
                 f"the grid {grid} is too large: HIP takes fewer than 2^32 threads in x. "
                 "Put some of the programs in y, or give each more to do."
             )
+        if stream:
+            self.module.elsewhere.value = 1
         values = values_of(self.types, self.parameters.values(args) if self.parameters.any else args)
         try:
             block, where, _ = self.local.block
@@ -217,6 +222,11 @@ class AmdKernel:
         return block, ctypes.addressof(pointers), pointers
 
 
+def _unload(handle: object) -> None:
+    module, _ = cast("tuple[object, KernelImage]", handle)
+    call("hipModuleUnload", module)
+
+
 class AmdDriver(PyTorchDriver):
     """Devices by their HIP index."""
 
@@ -224,6 +234,17 @@ class AmdDriver(PyTorchDriver):
         library()
         self._properties: dict[int, Mapping[str, int]] = {}
         self._names: dict[int, str] = {}
+        self.unused = UnusedModules()
+
+    def may_unload(self) -> bool:
+        """Whether the default stream has nothing to do, which nobody may ask while a graph is recorded."""
+        if self.is_recording():
+            return False
+        try:
+            call("hipStreamQuery", None)
+        except HipError:
+            return False
+        return True
 
     # ---- devices
 

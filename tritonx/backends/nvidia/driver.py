@@ -16,6 +16,7 @@ from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.nvidia.launch.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT, Launcher, fastest
 from tritonx.backends.nvidia.launch.presence import LIBRARIES, load
 from tritonx.backends.nvidia.launch.scratch_memory import ScratchMemory
+from tritonx.runtime.devices.loaded_modules import LoadedModule, UnusedModules
 from tritonx.runtime.devices.pytorch import PyTorchDriver
 from tritonx.runtime.errors import NoDevice, OutOfResources, StartedBeforeFork, TritonError
 
@@ -118,7 +119,7 @@ class NvidiaKernel:
         cuda = library()
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         check(cuda.cuModuleLoadData(ctypes.byref(module), image.binary), "cuModuleLoadData")
-        self.module = module
+        self.module = LoadedModule(module, device, driver.unused)
         check(cuda.cuModuleGetFunction(ctypes.byref(function), module, image.name.encode()), "cuModuleGetFunction")
         self.function = function.value
         self.image = image
@@ -145,7 +146,7 @@ class NvidiaKernel:
             check(cuda.cuFuncSetAttribute(function, _SET_NON_PORTABLE_CLUSTER, 1), "cuFuncSetAttribute")
         context, scratch = driver.context(device), driver.scratch(device)
         self.launcher = fastest(
-            Launcher(cuda, image, self.function or 0, context, check, lambda: driver.on(device), scratch)
+            Launcher(cuda, image, self.function or 0, context, check, lambda: driver.on(device), scratch, self.module)
         )
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
@@ -160,6 +161,7 @@ class NvidiaDriver(PyTorchDriver):
         self._contexts: dict[int, int] = {}
         self._properties: dict[int, Mapping[str, int]] = {}
         self._scratch: dict[int, ScratchMemory] = {}
+        self.unused = UnusedModules()
 
     # ---- devices
 
@@ -227,7 +229,12 @@ class NvidiaDriver(PyTorchDriver):
 
     def load(self, image: KernelImage, device: int) -> LoadedKernel:
         with self.on(device):
+            self.unused.unload(device, may=self._may_unload, unload=library().cuModuleUnload)
             return NvidiaKernel(self, image, device)
+
+    def _may_unload(self) -> bool:
+        """Whether the default stream has nothing to do, which nobody may ask while a graph is recorded."""
+        return not self.is_recording() and library().cuStreamQuery(None) == 0
 
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
         assert isinstance(kernel, NvidiaKernel)

@@ -12,7 +12,7 @@ from tritonx.runtime.compiling.kernel_metadata import make_metadata
 from tritonx.runtime.devices.drivers import driver_of, find_backend
 from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch.dataclass_arguments import parts_of
-from tritonx.runtime.launch.launch_hooks import LazyDict, launch_data
+from tritonx.runtime.launch.launch_hooks import LazyDict, launch_data, tell_when_gone
 from tritonx.runtime.launch.specialize import specializer, watching
 
 if TYPE_CHECKING:
@@ -192,6 +192,7 @@ class CompiledKernel:
             image, loaded = self._loaded_image(own, index)
             self.takes_spans = own.takes_spans
             found = self._loaded[index] = (loaded, self._complete(loaded, own.make_launcher(image, loaded), index))
+            tell_when_gone(loaded, self.name, self.metadata_group, self.hash)
             if hooks.kernel_load_end_hook:
                 hooks.kernel_load_end_hook(loaded, loaded.function, self.name, self.metadata_group, describe["hash"])
         return found

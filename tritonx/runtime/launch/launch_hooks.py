@@ -3,14 +3,32 @@ for a kernel that was compiled and for one whose lines are run."""
 
 from __future__ import annotations
 
+import os
+import weakref
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from tritonx.runtime import knobs
+from tritonx.runtime.devices.loaded_modules import LoadedModule
 
 if TYPE_CHECKING:
+    from tritonx.backends.api import LoadedKernel
     from tritonx.runtime.compiling.jit_function import JITFunction
+
+
+def tell_when_gone(loaded: LoadedKernel, name: str, metadata_group: Mapping[str, str], hash: str) -> None:
+    """Have ``knobs.runtime.kernel_unload_hook`` called when nobody has ``loaded`` or a launcher of it any more; not at
+    the end of the process, and not in the child of a fork. A kernel without weak references tells nothing."""
+    module = getattr(loaded, "module", None)
+    kept = module if isinstance(module, LoadedModule) else loaded
+    with suppress(TypeError):
+        weakref.finalize(kept, _tell_gone, os.getpid(), loaded.function, name, metadata_group, hash).atexit = False
+
+
+def _tell_gone(process: int, function: object, name: str, metadata_group: Mapping[str, str], hash: str) -> None:
+    if knobs.runtime.kernel_unload_hook and process == os.getpid():
+        knobs.runtime.kernel_unload_hook(None, function, name, metadata_group, hash)
 
 
 class LazyDict:

@@ -389,3 +389,33 @@ def test_events_are_freed_where_a_run_fails(own: Any, stub: Stub) -> None:
     with pytest.raises(HipError, match="hipEventCreate"):
         own.time(lambda: None, 5)
     assert stub.handle.stub_events() == 0
+
+
+# ---- unloading
+
+
+def test_a_module_is_unloaded_when_the_next_one_is_loaded(own: Any, stub: Stub) -> None:
+    """Unless it was launched on another stream than the default one, or something runs."""
+    count, busy = (ctypes.c_int.in_dll(stub.handle, name) for name in ("unloaded_modules", "busy"))
+    x, y = numbers(64)
+
+    def launched(stream: int = 0) -> Any:
+        kernel = tritonx.jit(scale.fn)
+        kernel[(1,)](x, y, 64, 2.5, BLOCK=64).load()[1](1, 1, 1, stream, x.data_ptr(), y.data_ptr(), 64, 2.5)
+        return kernel
+
+    gc.collect()
+    own.unused.found.clear()
+    before, kept = count.value, [launched()]
+    busy.value = 1
+    kept[0] = launched()
+    gc.collect()
+    kept.append(launched())
+    assert count.value == before
+    busy.value = 0
+    kept.append(launched(stream=0x55))
+    assert count.value == before + 1
+    kept.clear()
+    gc.collect()
+    launched()
+    assert count.value == before + 3

@@ -18,6 +18,7 @@ enum {
     hipErrorInvalidImage = 200,
     hipErrorInvalidHandle = 400,
     hipErrorNotFound = 500,
+    hipErrorNotReady = 600,
 };
 
 enum { MEMORY = 64 << 20, MAX_ALLOCATIONS = 1024, MAX_LAUNCHES = 1024, MAX_BLOCK = 256 };
@@ -249,6 +250,17 @@ hipError_t hipModuleLoadData(Module **module, const char *image) {
     **module = (Module){current, image};
     RETURN(hipSuccess);
 }
+
+int unloaded_modules, busy;
+
+hipError_t hipModuleUnload(Module *module) {
+    if (module->device != current) RETURN(hipErrorInvalidValue);
+    unloaded_modules++;
+    free(module);
+    RETURN(hipSuccess);
+}
+
+hipError_t hipStreamQuery(void *stream) { RETURN(busy ? hipErrorNotReady : hipSuccess); }
 
 hipError_t hipModuleGetFunction(Function **function, Module *module, const char *name) {
     *function = NULL;

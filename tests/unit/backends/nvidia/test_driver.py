@@ -12,6 +12,7 @@ import pytest
 
 from tritonx.backends.api import KernelImage, Target
 from tritonx.backends.nvidia import driver
+from tritonx.runtime.devices.loaded_modules import UnusedModules
 from tritonx.runtime.errors import OutOfResources
 
 MAX_THREADS, STATIC_SHARED, LOCAL, REGISTERS = 0, 1, 3, 4  # CUfunction_attribute
@@ -64,6 +65,7 @@ def loaded(**metadata: Any) -> driver.NvidiaKernel:
         context=lambda device: 1,
         on=lambda device: nullcontext(),
         scratch=lambda device: None,
+        unused=UnusedModules(),
     )
     return driver.NvidiaKernel(device, image, 0)
 

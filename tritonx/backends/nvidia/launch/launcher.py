@@ -22,6 +22,7 @@ from tritonx.backends.nvidia.assembler.replaced_code import null_parameters
 from tritonx.backends.nvidia.launch.scratch_memory import ScratchMemory
 from tritonx.backends.nvidia.tensor_maps.tensor_map import Check, ParameterRecipe, TensorMaps
 from tritonx.runtime.devices.elf import LinkError
+from tritonx.runtime.devices.loaded_modules import LoadedModule
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.launch.descriptor_parameters import MAP, FlatParameters, Made
 from tritonx.runtime.launch.parameter_values import address_of, bfloat16_bits, cell
@@ -47,7 +48,8 @@ class Launcher:
     (`of_arguments` makes that of a kernel's arguments); one for each loaded kernel.
 
     ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where ``context``, which the
-    function was loaded in, is not the thread's current one. ``scratch`` lends what the programs need of it.
+    function was loaded in, is not the thread's current one. ``scratch`` lends what the programs need of it. ``module``
+    has the function, and stays for as long as there is a launcher.
     """
 
     def __init__(
@@ -59,12 +61,15 @@ class Launcher:
         check: Callable[[int, str], None],
         on_device: Callable[[], AbstractContextManager[None]],
         scratch: ScratchMemory | None = None,
+        module: LoadedModule | None = None,
     ) -> None:
         metadata = image.metadata
         self.parameters = FlatParameters.of(image.parameters, metadata.get("tensordesc_meta") or ())
         self.made = made_maps(cuda, metadata.get("tensormaps_at_launch"), check, on_device)
         self.types = [*self.parameters.types, *([MAP] * self.made.count if self.made is not None else ())]
         self.function = function
+        self.module = module
+        self.elsewhere = ctypes.c_uint8() if module is None else module.elsewhere
         self.context = context
         self.threads = int(metadata["num_warps"]) * 32
         self.shared = int(metadata["shared"])
@@ -95,6 +100,8 @@ class Launcher:
     def __call__(self, x: int, y: int, z: int, stream: int, *args: object) -> None:
         if x * self.cluster > GRID_LIMITS[0] or y > GRID_LIMITS[1] or z > GRID_LIMITS[2]:
             raise grid_too_large(x, y, z, self.cluster)
+        if stream:
+            self.elsewhere.value = 1
         values = list(args)
         for i in self.pointers:
             values[i] = address_of(values[i])
@@ -250,6 +257,7 @@ def _fastest(launcher: Launcher) -> Callable[..., None]:
         launcher.threads,
         launcher.shared,
         *GRID_LIMITS,
+        ctypes.addressof(launcher.elsewhere),
         launcher.check,
         launcher,
     )

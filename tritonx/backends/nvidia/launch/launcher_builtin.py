@@ -51,6 +51,8 @@ class State(NamedTuple):
     most_x: int
     most_y: int
     most_z: int
+    on_others: int
+    """The address of a byte that is set to 1 where the stream is not the default one."""
     check: Callable[[int, str], None]
     """Called with the code of a failed launch and the name of the call; must raise."""
     slow: Callable[..., None]
@@ -234,6 +236,12 @@ go:
   %width = trunc i64 %threads to i32
   %bytes = trunc i64 %shared to i32
   %s = inttoptr i64 %stream to ptr
+{_field("on_others", "ptr")}
+  %aside = icmp ne i64 %stream, 0
+  %aside.wide = zext i1 %aside to i8
+  %before = load i8, ptr %on_others
+  %after = or i8 %before, %aside.wide
+  store i8 %after, ptr %on_others
   %code = call i32 %launch_kernel(ptr %function,
     i32 %x, i32 %y, i32 %z, i32 %width, i32 1, i32 1, i32 %bytes, ptr %s, ptr %block, ptr null)
   %wrong = icmp ne i32 %code, 0
