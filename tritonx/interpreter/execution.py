@@ -62,6 +62,8 @@ class Execution:
     """Whether undefined values (masked-off lanes of a load without `other`, `ub.poison`) are NaN, or the bytes 0xA5 for
     integers, so that a use of them shows. Otherwise they are 0, as the devices give and some kernels rely on."""
     check_assertions: bool = True
+    watch: Callable[[Operation, Function], Function] | None = None
+    """Called once for each op that is bound, with its function; returns the function that runs in its place."""
     output: TextIO | None = None
     """Where `tt.print` writes; None stands for what `sys.stdout` is when it does."""
 

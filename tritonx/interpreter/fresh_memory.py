@@ -119,6 +119,20 @@ def watch() -> None:
 
 
 @contextmanager
+def watched() -> Generator[None]:
+    """What is made inside is filled, as by `watch`."""
+    if sys.implementation.name != "cpython":
+        yield
+        return
+    allocator = _allocator()
+    before = allocator.use(allocator.capsule)
+    try:
+        yield
+    finally:
+        allocator.use(before)
+
+
+@contextmanager
 def unwatched() -> Generator[None]:
     """What is made inside is made by NumPy's own allocator."""
     if not _allocator.cache_info().currsize:

@@ -48,8 +48,8 @@ class UninitialisedArray:
 class HostMemory:
     """The memory of one launch, and what has to be written back to devices after it."""
 
-    def __init__(self) -> None:
-        self.memory = Memory()
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.memory = Memory() if memory is None else memory
         self._storages: dict[int, Any] = {}
         self._back: list[Callable[[], object]] = []
 

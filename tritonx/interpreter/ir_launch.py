@@ -20,6 +20,7 @@ from tritonx.interpreter.arguments import normalise_grid
 from tritonx.interpreter.combine import TARGET
 from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.interpreter.values import Descriptor, reads_as
 from tritonx.language.base import base_type
@@ -49,9 +50,10 @@ def bind(
     kwargs: dict[str, Any],
     options: Options = OPTIONS,
     target: Target = TARGET,
+    memory: Memory | None = None,
 ) -> Bound:
-    """Specialise `kernel` as a launch with these arguments does, and compile it to a `tt` module. Raises
-    `CompilationError`."""
+    """Specialise `kernel` as a launch with these arguments does, and compile it to a `tt` module. The arrays are
+    registered in `memory`, or a new one. Raises `CompilationError`."""
     bound = kernel.signature.bind(*args, **kwargs)
     bound.apply_defaults()
     values = bound.arguments
@@ -63,7 +65,7 @@ def bind(
         specs.append(handlers_of(param)(values[param.name])[0])
     wanted = specialize(kernel, specs, values)
     module = make_module(kernel, wanted.signature, wanted.constants, wanted.attrs, options, target)
-    host = HostMemory()
+    host = HostMemory(memory)
     arguments: list[object] = []
     names: list[str] = []
     for param, spec in zip(kernel.params, specs, strict=True):

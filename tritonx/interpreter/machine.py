@@ -132,7 +132,9 @@ class FunctionBinder:
             results = tuple(self._slot(result) for result in op.results)
             operands = tuple(self._slot(operand) for operand in op.operands)
             try:
-                steps.append(Step(meaning(op, self), operands, results, op))
+                function = meaning(op, self)
+                watch = self.execution.watch
+                steps.append(Step(function if watch is None else watch(op, function), operands, results, op))
             except KernelFault as fault:
                 raise fault.at(position_of(op), None) from fault.__cause__
         return self._end(arguments, steps, last, numbers)

@@ -31,7 +31,7 @@ from tests.unit.tools.test_layout import BLOCKED
 from tests.unit.tools.test_run import TEXT as TTGIR
 from tritonx.runtime.cache import FileCacheManager
 from tritonx.runtime.tuning import case
-from tritonx.tools import cache, compile, layout, link, opt, run, tune
+from tritonx.tools import cache, check, compile, layout, link, opt, run, tune
 
 DRAWS = int(os.environ.get("TRITONX_TOOL_FUZZ", "14"))
 SECONDS = 60
@@ -76,6 +76,8 @@ TOOLS = {
              reports=True),
         Tool("opt", opt, (("k.ttir",), ("k.ttir", "-p", "fold,cse"), ("k.ttir", "--target", "cpu", "-t", "llir"),
                           ("k.ttir", "--target", "cuda:90", "--until", "ttgir"), ("--explain", "fold")), reports=True),
+        Tool("check", check, (("kernels.py",), ("kernels.py:tuned", "--json", "--targets", "", "--draws", "2")),
+             reports=True),
         Tool("link", link, (("scale.h", "--out", "all"),)),
         Tool("compile", compile, (
             ("kernels.py", "-n", "scale", "-s", "*fp32, i32, 16", "-g", "1,1,1", "-t", "cuda:80", "-o", "made"),)),
@@ -290,7 +292,7 @@ def _shown(text: str) -> Iterator[str]:
 def test_mistakes_are_told(name: str, draw: int) -> None:
     tool = TOOLS[name]
     rng = random.Random(f"{os.environ['TRITONX_SEED']} {name} {draw}")
-    for _ in range(1 if tool.module in (compile, tune) else 4):
+    for _ in range(1 if tool.module in (check, compile, tune) else 4):
         arguments, named = changed(rng, tool)
         status, said = called(tool, arguments, rng.choice(list(FILES.values())))
         told = f"{name} {ascii(arguments)[:400]}: {status}, {said}"
@@ -361,6 +363,12 @@ NAMED: list[tuple[str, list[str], str]] = [
     ("link", ["not UTF-8.h", "-o", "all"], "not UTF-8.h"),
     ("link", ["scale.h", "-o", "nosuch/all"], "--out"),
     ("link", ["scale.h", "-o", ""], "--out"),
+    ("check", ["nosuch.py"], "nosuch.py"),
+    ("check", ["inputs that raise.py"], "inputs that raise.py:12: ZeroDivisionError"),
+    ("check", ["kernels.py:nosuch"], "nosuch"),
+    ("check", ["kernels.py", "--inputs", "nosuch"], "--inputs"),
+    ("check", ["kernels.py", "--targets", "nosuch:1"], "--targets"),
+    ("check", ["kernels.py", "--seconds", "0"], "--seconds"),
     ("compile", ["raises.py", "-n", "scale", "-s", "", "-g", "1,1,1"], "raises.py:1: OSError"),
     ("compile", ["leaves.py", "-n", "scale", "-s", "", "-g", "1,1,1"], "leaves.py:1: SystemExit"),
     ("compile", ["no Python.py", "-n", "scale", "-s", "", "-g", "1,1,1"], "no Python.py:1: SyntaxError"),

@@ -1,0 +1,158 @@
+"""Who accessed each element of memory last: finds accesses that nothing orders.
+
+`Shadow` follows plain and atomic accesses of one memory range while the programs of a grid run one after another. Two
+accesses of one element conflict if one of them writes, not both are atomic, and nothing orders them:
+
+* Between programs an atomic operation that is not relaxed orders. A program that operates atomically on an address
+  comes after each program that did so before, with all that the earlier program had seen (`Programs`).
+* Within a program a barrier orders, and so does an op that moves values between lanes (`epoch`). Between two of those,
+  an element that one lane stores and another lane accesses is a conflict.
+
+A store that leaves the value as it is conflicts with nothing: no order of the programs shows it. Of an element only the
+last accesses of each sort by two programs are kept, so that a conflict with an earlier one may be missed; what is
+reported is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tritonx.interpreter.values import Array
+
+MOST_SYNCHRONISING = 64
+"""Lanes of an atomic operation that orders programs; one with more lanes counts as relaxed."""
+
+
+@dataclass
+class Programs:
+    """Which programs come before the running one: `before[n]` for the program number n, from 1; 0 is no program."""
+
+    count: int
+    current: int = 0
+    epoch: int = 1
+    before: Array = field(init=False)
+    _released: dict[int, Array] = field(default_factory=dict[int, Array])
+
+    def __post_init__(self) -> None:
+        self.begin(0)
+
+    def begin(self, number: int) -> None:
+        """From now on the program of this number runs."""
+        self.current = number
+        self.epoch += 1
+        self.before = np.zeros(self.count + 1, np.bool_)
+        self.before[[0, number]] = True
+
+    def synchronise(self, addresses: Array) -> None:
+        """The running program operates atomically on these addresses."""
+        for address in addresses.tolist()[:MOST_SYNCHRONISING] if addresses.size <= MOST_SYNCHRONISING else ():
+            known = self._released.get(address)
+            if known is not None:
+                self.before |= known
+            self._released[address] = self.before.copy()
+
+
+@dataclass(frozen=True)
+class Access:
+    """An access of the running program: its op's number, its `lanes` as numbers in a tile of `shape`."""
+
+    op: int
+    lanes: Array
+    atomic: bool
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """The access at `index` (of those passed) conflicts with one of `op`, by the program of number `program`; `writes`
+    if that one wrote. Within one program, `program` is the running one."""
+
+    index: int
+    op: int
+    program: int
+    writes: bool
+
+
+class _Last:
+    """Of each element the last access of one sort: its program, op, lane, epoch, and whether it was atomic."""
+
+    def __init__(self, count: int) -> None:
+        self.program, self.op, self.lane, self.epoch = (np.zeros(count, np.int32) for _ in range(4))
+        self.atomic = np.zeros(count, np.bool_)
+        self.before: _Last | None = None
+        """The last access by another program than that of the last."""
+
+    def remember(self, count: int) -> None:
+        """Keep the last access by another program as well."""
+        self.before = _Last(count)
+
+    def set(self, at: Array, access: Access, programs: Programs) -> None:
+        if self.before is not None:
+            self._move(at[(self.program[at] != programs.current) & (self.program[at] != 0)], self.before)
+        self.program[at] = programs.current
+        self.op[at], self.lane[at], self.epoch[at] = access.op, access.lanes, programs.epoch
+        self.atomic[at] = access.atomic
+
+    def _move(self, at: Array, to: _Last) -> None:
+        for name in ("program", "op", "lane", "epoch", "atomic"):
+            getattr(to, name)[at] = getattr(self, name)[at]
+
+    def conflicts(self, at: Array, access: Access, programs: Programs, *, writes: bool) -> Iterator[Conflict]:
+        by = self.program[at]
+        unordered = ~programs.before[by]
+        if access.atomic:
+            unordered &= ~self.atomic[at]
+        else:
+            own = (by == programs.current) & (self.epoch[at] == programs.epoch)
+            unordered |= own & (self.lane[at] != access.lanes) & (by != 0)
+        for index in np.flatnonzero(unordered)[:1].tolist():
+            yield Conflict(index, int(self.op[at[index]]), int(by[index]), writes)
+        if self.before is not None:
+            yield from self.before.conflicts(at, access, programs, writes=writes)
+
+
+class Shadow:
+    """The accesses to one range of memory that begins at `base` and has elements of `size` bytes."""
+
+    def __init__(self, base: int, nbytes: int, size: int) -> None:
+        self.base, self.nbytes, self.size = base, nbytes, size
+        count = nbytes // size + 1
+        self._reads, self._writes = _Last(count), _Last(count)
+        self._reads.remember(count)
+
+    def read(self, addresses: Array, access: Access, programs: Programs) -> Iterator[Conflict]:
+        """Note a load; the conflicts that it has."""
+        at = (addresses - self.base) // self.size
+        yield from self._writes.conflicts(at, access, programs, writes=True)
+        self._reads.set(at, access, programs)
+
+    def write(self, addresses: Array, access: Access, programs: Programs, changes: Array) -> Iterator[Conflict]:
+        """Note a store, which changes the elements where `changes` is set; the conflicts that it has."""
+        at = (addresses - self.base) // self.size
+        for last, writes in ((self._writes, True), (self._reads, False)):
+            for found in last.conflicts(at[changes], _chosen(access, changes), programs, writes=writes):
+                index = int(np.flatnonzero(changes)[found.index])
+                yield Conflict(index, found.op, found.program, found.writes)
+        self._writes.set(at, access, programs)
+
+    def writer(self, address: int) -> int | None:
+        """The number of the op that wrote the element last."""
+        at = (address - self.base) // self.size
+        return int(self._writes.op[at]) if self._writes.program[at] else None
+
+
+def _chosen(access: Access, lanes: Array) -> Access:
+    return Access(access.op, access.lanes[lanes], access.atomic)
+
+
+def repeated(addresses: Array, values: Array) -> int | None:
+    """The index of a lane that stores another value than a lane before it at the same address."""
+    if addresses.size < 2 or bool((np.diff(addresses) > 0).all()):
+        return None
+    order = np.argsort(addresses, kind="stable")
+    raw = np.ascontiguousarray(values).view(f"V{values.dtype.itemsize}")
+    same = addresses[order][1:] == addresses[order][:-1]
+    differs = np.flatnonzero(same)[(raw[order][1:] != raw[order][:-1])[same]]
+    return int(order[differs[0] + 1]) if differs.size else None

@@ -1,0 +1,447 @@
+"""A memory and a watch over the ops of a module: finds what a kernel does wrong beyond faults.
+
+    watch = Watch(); memory = WatchedMemory(watch)
+    bound = bind(kernel, args, {}, memory=memory)
+    watch.start(execution := Execution(grid, memory, watch=watch.wrap))
+
+`Watch.wrap` is `Execution.watch`: it tells the memory which op accesses it, and looks at the integer arithmetic of
+addresses. What is found is a `Flaw`: once for each kind and op, in `Watch.flaws`.
+
+    race      programs access one element, nothing orders them, and one writes (`shadow.py`)
+    barrier   lanes of one program do, with no barrier between
+    lanes     lanes of one store write different values to one element
+    view      an access to the gaps between the elements of a strided array
+    overflow  32-bit arithmetic of an address overflows
+    endless   the program takes longer than it may (raised, as `EndlessProgram`)
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tritonx.dialects import arith, tile
+from tritonx.dialects.layout_constraints import (
+    NO_TENSORS,
+    AnyLayouts,
+    Broadcast,
+    CarriedTypes,
+    Elementwise,
+    ExpandDims,
+    FromScalars,
+    NoTensors,
+    SameLayout,
+)
+from tritonx.dialects.tile.enums import MemSemantic
+from tritonx.frontend.errors import LIBRARY
+from tritonx.interpreter.errors import KernelFault
+from tritonx.interpreter.execution import Execution, Function
+from tritonx.interpreter.memory import Lanes, Memory, Range, byte_bounds
+from tritonx.interpreter.shadow import Access, Conflict, Programs, Shadow, repeated
+from tritonx.interpreter.values import Array
+from tritonx.ir.source import source_of
+from tritonx.ir.types import element_type, i32, type_of
+from tritonx.runtime.errors import InterpreterError
+
+MOST_SAVED = 1 << 28
+"""Bytes of a memory whose contents are saved and compared."""
+
+
+class EndlessProgram(KernelFault):
+    """A program accesses memory after its time is over: a loop does not end."""
+
+
+class LaunchTooLarge(InterpreterError):
+    """The launch as a whole takes longer than it may."""
+
+
+WHOLE_LAUNCH = 6
+"""How often the time of one program a launch may take."""
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """What `op` does wrong."""
+
+    kind: str
+    message: str
+    op: Operation | None
+
+
+_ATOMIC = (tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicStoreOp, tile.AtomicPollOp,
+           tile.DescriptorReduceOp)  # fmt: skip
+_READING = (tile.LoadOp, tile.AtomicLoadOp, tile.AtomicPollOp)
+_ACCESSES = (
+    *(tile.LoadOp, tile.StoreOp, tile.DescriptorLoadOp, tile.DescriptorStoreOp),
+    *(tile.DescriptorGatherOp, tile.DescriptorScatterOp, tile.AssertOp, *_ATOMIC),
+)
+_SUMS: dict[type[Operation], np.ufunc] = {arith.AddiOp: np.add, arith.SubiOp: np.subtract, arith.MuliOp: np.multiply}
+_WRAPS = (arith.RemSIOp, arith.RemUIOp, arith.AndIOp, arith.ShRUIOp, arith.XOrIOp, *_ACCESSES)
+"""Where an address is made of a number that may well have overflowed."""
+
+
+_STAYS = (AnyLayouts, Broadcast, CarriedTypes, Elementwise, ExpandDims, FromScalars, NoTensors)
+"""Layout constraints of ops that leave values in their lanes."""
+
+
+def meets(op: Operation) -> bool:
+    """Whether lanes wait for each other at the op: a barrier, or an op that moves values between lanes."""
+    if op.name in ("gpu.barrier", "ttg.barrier") or isinstance(op, tile.ReduceOp | tile.ScanOp):
+        return True
+    constraint: object = getattr(op, "LAYOUTS", NO_TENSORS)
+    if isinstance(op, _ACCESSES) or isinstance(constraint, _STAYS):
+        return False
+    return not isinstance(constraint, SameLayout) or bool(constraint.besides)
+
+
+def user_line(op: Operation | None) -> tuple[str, int, int] | None:
+    """File, line and column (from 1) of an op, of the innermost call that is not in tritonx's own library."""
+    known = [] if op is None else [p for p in source_of(op) if not p.file.startswith(LIBRARY)]
+    return (known[0].file, known[0].line, known[0].column) if known else None
+
+
+class Watch:
+    """See the head of the file. `seconds`: of one program; `poisoned`: ops whose undefined lanes hold NaN or bytes
+    0xA5."""
+
+    def __init__(self, seconds: float = 10.0) -> None:
+        self.flaws: list[Flaw] = []
+        self.ops: list[Operation] = []
+        self.op: Operation | None = None
+        self.poisoned: frozenset[Operation] = frozenset()
+        self.seconds = seconds
+        self.deadline = self._over = time.monotonic() + seconds
+        self.programs = Programs(0)
+        self.recording = True
+        self._numbers: dict[Operation, int] = {}
+        self._reported: set[tuple[str, Operation | None]] = set()
+        self._addresses: set[SSAValue] | None = None
+        self._execution: Execution | None = None
+
+    def start(self, execution: Execution, *, recording: bool) -> None:
+        """A run begins; accesses are followed where `recording` is set."""
+        x, y, z = execution.grid
+        self._execution, self.recording = execution, recording
+        self.programs = Programs(x * y * z)
+        self._over = time.monotonic() + WHOLE_LAUNCH * self.seconds
+
+    def begin(self, program: tuple[int, int, int]) -> None:
+        """A program begins."""
+        assert self._execution is not None
+        self._execution.program = (x, y, z) = program
+        if (now := time.monotonic()) > self._over:
+            raise LaunchTooLarge(f"the launch was not over after {WHOLE_LAUNCH * self.seconds:g} s")
+        self.deadline = now + self.seconds
+        extents = self._execution.grid
+        self.programs.begin(1 + x + extents[0] * (y + extents[1] * z))
+
+    def report(self, kind: str, message: str, op: Operation | None = None) -> None:
+        """Keep what the running op does wrong."""
+        op = op or self.op
+        if (kind, op) not in self._reported:
+            self._reported.add((kind, op))
+            self.flaws.append(Flaw(kind, message, op))
+
+    def program_name(self, number: int) -> str:
+        """The program of a number as its index in the grid."""
+        assert self._execution is not None
+        x, y, _ = self._execution.grid
+        number -= 1
+        return str((number % x, number // x % y, number // (x * y)))
+
+    def number(self) -> int:
+        """Of the running op in `ops`."""
+        assert self.op is not None
+        if self.op not in self._numbers:
+            self._numbers[self.op] = len(self.ops)
+            self.ops.append(self.op)
+        return self._numbers[self.op]
+
+    # Ops -------------------------------------------------------------------------------------------------------------
+
+    def wrap(self, op: Operation, function: Function) -> Function:
+        """`Execution.watch`."""
+        if isinstance(op, _ACCESSES):
+            return self._access(op, function)
+        if meets(op):
+            return self._meeting(function)
+        combine = _SUMS.get(type(op))
+        if combine is not None and element_type(type_of(op.results[0])) == i32 and self._in_address(op):
+            return self._sum(op, function, combine)
+        return function
+
+    def _access(self, op: Operation, function: Function) -> Function:
+        synchronises = isinstance(op, _ATOMIC)
+
+        def access(*operands: Array) -> object:
+            self.op = op
+            execution = self._execution
+            if execution is not None:
+                execution.poison = op in self.poisoned
+            found = function(*operands)
+            if synchronises:
+                self.programs.epoch += 1
+            return found
+
+        return access
+
+    def _meeting(self, function: Function) -> Function:
+        def meeting(*operands: Array) -> object:
+            self.programs.epoch += 1
+            return function(*operands)
+
+        return meeting
+
+    def _sum(self, op: Operation, function: Function, combine: np.ufunc) -> Function:
+        def checked(left: Array, right: Array) -> object:
+            found = function(left, right)
+            wide = combine(left, right, dtype=np.int64)
+            if self.recording and bool(np.any(wide != found)):
+                worst = int(np.ravel(wide)[np.argmax(np.abs(np.ravel(wide)))])
+                self.report("overflow", f"an offset of {worst} does not fit 32 bits", op)
+            return found
+
+        return checked
+
+    def _in_address(self, op: Operation) -> bool:
+        if self._addresses is None:
+            top = op
+            while (parent := top.parent_op()) is not None:
+                top = parent
+            self._addresses = _address_values(top)
+        return op.results[0] in self._addresses
+
+
+def _address_values(module: Operation) -> set[SSAValue]:
+    """Values that addresses are computed from by sums and products."""
+    left: list[SSAValue] = []
+    for op in module.walk():
+        if isinstance(op, tile.AddPtrOp | tile.AdvanceOp | tile.DescriptorLoadOp | tile.DescriptorStoreOp):
+            left += op.operands[1:]
+    found: set[SSAValue] = set()
+    while left:
+        value = left.pop()
+        if value in found:
+            continue
+        found.add(value)
+        owner = value.owner
+        op = owner.parent_op() if isinstance(owner, Block) else owner
+        if op is None or isinstance(op, (*_WRAPS, tile.FuncOp)):
+            continue
+        left += op.operands
+        for region in op.regions:
+            for block in region.blocks:
+                left += block.last_op.operands if block.last_op is not None else ()
+    return found
+
+
+# Memory --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Gaps:
+    """Bytes of a strided array's memory, from `low`, that are no element of it."""
+
+    low: int
+    flags: Array
+    name: str
+
+
+@dataclass
+class Saved:
+    """The contents of a memory: each range's bytes, and which of them somebody has written."""
+
+    contents: list[tuple[Range, Array, Array | None]] = field(default_factory=list[tuple[Range, Array, "Array | None"]])
+
+
+_BYTES = np.dtype(np.uint8)
+NO_LANES = Lanes((0,))
+"""Of an access that is no tile's."""
+
+
+class WatchedMemory(Memory):
+    """A memory that follows its accesses for a `Watch`."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+        self._shadows: dict[int, Shadow] = {}
+        self._gaps: list[_Gaps] = []
+        self._inner = False
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """By address."""
+        return tuple(self._ranges)
+
+    def register(
+        self, array: np.ndarray, name: str, *, initialised: bool = True, written: np.ndarray | None = None
+    ) -> int:
+        low, high = byte_bounds(array)
+        if 0 < array.size and high - low > array.nbytes and high - low <= MOST_SAVED:
+            self._gaps.append(_Gaps(low, ~element_flags(array), name))
+        elif array.size:
+            self._gaps = [g for g in self._gaps if g.low + g.flags.size <= low or high <= g.low]
+        return super().register(array, name, initialised=initialised, written=written)
+
+    def start(self) -> None:
+        """Forget the accesses so far."""
+        self._shadows.clear()
+
+    def load(self, addresses: np.ndarray, dtype: np.dtype, lanes: Lanes = NO_LANES) -> np.ndarray:
+        if self._inner:
+            return super().load(addresses, dtype, lanes)
+        self._tick()
+        self._inner = True
+        try:
+            found = super().load(addresses, dtype, lanes)
+        finally:
+            self._inner = False
+        if self.watch.recording and addresses.size:
+            self._check_view(addresses, "reads", lanes)
+            self._note(addresses, dtype.itemsize, lanes, None)
+        return found
+
+    def store(self, addresses: np.ndarray, values: np.ndarray, lanes: Lanes = NO_LANES) -> None:
+        if self._inner or not self.watch.recording or not addresses.size:
+            self._tick()
+            return super().store(addresses, values, lanes)
+        self._tick()
+        self._inner = True
+        try:
+            if self._find(addresses, values.dtype, "writes", lanes) is None:
+                old: Array | None = None
+            else:
+                old = self._peek(addresses, values.dtype)
+            super().store(addresses, values, lanes)
+        finally:
+            self._inner = False
+        self._check_view(addresses, "writes", lanes)
+        if isinstance(self.watch.op, _ATOMIC) and not isinstance(self.watch.op, tile.AtomicStoreOp):
+            return  # its load has been noted
+        index = repeated(addresses, values)
+        if index is not None:
+            where = self._element(int(addresses[index]), values.dtype.itemsize)
+            self.watch.report("lanes", f"several lanes of one store write different values to {where}")
+        changes = np.ones(addresses.shape, np.bool_) if old is None else _bits(old) != _bits(values)
+        self._note(addresses, values.dtype.itemsize, lanes, changes)
+
+    def _peek(self, addresses: Array, dtype: np.dtype) -> Array:
+        """What is there, written or not."""
+        where = self._range_of(int(addresses[0]))
+        assert where is not None
+        start, elements = where.elements(dtype)
+        return elements[(addresses - start) // dtype.itemsize]
+
+    def _tick(self) -> None:
+        if time.monotonic() > self.watch.deadline:
+            raise EndlessProgram(f"the program was not over after {self.watch.seconds:g} s")
+
+    def _note(self, addresses: Array, size: int, lanes: Lanes, changes: Array | None) -> None:
+        """An access of elements of `size` bytes; `changes`: which ones a store changes, None for a load or atomic."""
+        op = self.watch.op
+        atomic = isinstance(op, _ATOMIC) or (isinstance(op, tile.LoadOp) and bool(op.isVolatile.value.data))
+        number = self.watch.number()
+        which = np.arange(addresses.size) if lanes.active is None else np.flatnonzero(lanes.active)
+        if which.size != addresses.size:  # an atomic operation in rounds
+            which = np.arange(addresses.size)
+        if atomic and not _relaxed(op):
+            self.watch.programs.synchronise(addresses)
+        bases = np.array(self._bases, dtype=np.int64)
+        owners = np.searchsorted(bases, addresses, side="right") - 1
+        for owner in [int(owners[0])] if bool((owners == owners[0]).all()) else np.unique(owners).tolist():
+            mine = owners == owner
+            shadow = self._shadow(self._ranges[owner], size)
+            access = Access(number, which[mine].astype(np.int32), atomic)
+            programs = self.watch.programs
+            if changes is None and (not atomic or isinstance(op, _READING)):
+                conflicts = shadow.read(addresses[mine], access, programs)
+            else:
+                changed = np.ones(int(mine.sum()), np.bool_) if changes is None else changes[mine]
+                conflicts = shadow.write(addresses[mine], access, programs, changed)
+            for conflict in conflicts:
+                reads = changes is None and not atomic
+                self._report(conflict, int(addresses[mine][conflict.index]), size, reads=reads)
+
+    def _shadow(self, where: Range, size: int) -> Shadow:
+        known = self._shadows.get(where.base)
+        if known is None or known.nbytes < where.size or size < known.size:
+            known = self._shadows[where.base] = Shadow(where.base, where.size, size)
+        return known
+
+    def _report(self, conflict: Conflict, address: int, size: int, *, reads: bool) -> None:
+        watch = self.watch
+        other = user_line(watch.ops[conflict.op])
+        place = "" if other is None else f" at line {other[1]}"
+        here, there = ("reads" if reads else "writes"), ("writes" if conflict.writes else "reads")
+        element = self._element(address, size)
+        if conflict.program == watch.programs.current:
+            text = f"a lane {here} {element}, which another lane {there}{place}; no barrier is between"
+            watch.report("barrier", text)
+            return
+        mine, theirs = (watch.program_name(n) for n in (watch.programs.current, conflict.program))
+        text = f"program {mine} {here} {element}, which program {theirs} {there}{place}; nothing orders the two"
+        watch.report("race", text)
+
+    def _element(self, address: int, size: int) -> str:
+        where = self._range_of(address)
+        return "memory" if where is None else f"element {(address - where.base) // size} of {where.name}"
+
+    def _check_view(self, addresses: Array, action: str, lanes: Lanes) -> None:
+        for gaps in self._gaps:
+            offsets = addresses - gaps.low
+            inside = (offsets >= 0) & (offsets < gaps.flags.size)
+            wrong = inside.copy()
+            wrong[inside] = gaps.flags[offsets[inside]]
+            if wrong.any():
+                index = int(np.flatnonzero(wrong)[0])
+                where = f"byte {int(offsets[index])} of {gaps.name}, which is between its elements"
+                self.watch.report("view", f"{lanes.name(index)} {action} {where} (wrong strides?)")
+
+    def writer(self, address: int) -> Operation | None:
+        """The op that wrote the element at `address` last."""
+        for shadow in self._shadows.values():
+            if shadow.base <= address < shadow.base + shadow.nbytes:
+                number = shadow.writer(address)
+                return None if number is None else self.watch.ops[number]
+        return None
+
+    # Contents --------------------------------------------------------------------------------------------------------
+
+    def save(self) -> Saved | None:
+        """The contents; None where they are too many."""
+        if sum(r.size for r in self._ranges) > MOST_SAVED:
+            return None
+        return Saved([(r, r.elements(_BYTES)[1].copy(), None if r.written is None else r.written.copy())
+                      for r in self._ranges])  # fmt: skip
+
+    def restore(self, saved: Saved) -> None:
+        """Put the contents back, into ranges that NumPy lets nobody write as well."""
+        for where, contents, written in saved.contents:
+            if where.writeable:
+                where.elements(_BYTES)[1][:] = contents
+            if where.written is not None and written is not None:
+                where.written[:] = written
+
+
+def _bits(values: Array) -> Array:
+    return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+
+
+def _relaxed(op: Operation | None) -> bool:
+    sem = None if op is None else op.properties.get("sem")
+    value: Attribute | int | None = getattr(getattr(sem, "value", None), "data", None)
+    return value == MemSemantic.RELAXED.value or isinstance(op, tile.DescriptorReduceOp)
+
+
+def element_flags(array: np.ndarray) -> Array:
+    """For each byte from the first to the last of `array`, whether it belongs to an element."""
+    low, high = byte_bounds(array)
+    flags = np.zeros(high - low, np.bool_)
+    start = array.__array_interface__["data"][0] - low
+    shape, strides = (*array.shape, array.itemsize), (*array.strides, 1)
+    np.lib.stride_tricks.as_strided(flags[start:], shape, strides)[...] = True
+    return flags

@@ -1,0 +1,152 @@
+"""``tritonx check``: what is wrong with a kernel, without a GPU.
+
+tritonx check FILE                   every kernel of the file, for the launches that tuning_inputs() gives
+tritonx check FILE:KERNEL            this one
+    --json                           the report as JSON
+    --inputs NAME                    another function than inputs_KERNEL or tuning_inputs
+    --targets cuda:90,hip:gfx942     what to compile for besides the host; none for nothing
+    --draws N, --seed N              how many sizes to draw, and from what
+    --seconds S                      that a program may take in the interpreter
+
+The file says its launches by a function that gives grid, arguments and keywords, as for ``tritonx tune``. Its
+parameters with defaults are drawn: an int is a size (the default, 1, 0, one more, primes), a bool is drawn both ways.
+
+    def tuning_inputs(n=1000, contiguous=True):
+        x, y = np.random.rand(n).astype(np.float32), np.empty(n, np.float32)
+        yield (tritonx.cdiv(n, 128),), (x, y, n), {"BLOCK": 128}
+
+    def reference(x, y, n, BLOCK):       # optional; arrays of floats come as float64
+        return np.exp(x)                 # of the arrays that the kernel writes, in order; or a dict; or it changes y
+
+Output arrays that come from np.empty are known to hold nothing. The exit status is 0 where nothing was found, 1 where
+something was, 2 for a mistake in the call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+
+from tritonx.backends import registry
+from tritonx.backends.api import Target
+from tritonx.interpreter import fresh_memory
+from tritonx.runtime.errors import TritonError
+from tritonx.tools import command
+from tritonx.tools.checking.judge import Judge, Reference
+from tritonx.tools.checking.launches import Launch, cases, drawn, jit_function
+from tritonx.tools.checking.report import Finding, KernelReport, Report
+
+__all__ = ["Finding", "KernelReport", "Launch", "Report", "check", "check_kernel", "default_targets"]
+
+DRAWS = 8
+SECONDS = 10.0
+
+
+def default_targets() -> list[Target]:
+    """For each installed backend of GPUs, the target in the middle of its list."""
+    found = [b for b in registry.available().values() if 1 not in b.dlpack_device_types]
+    known = [registry.known_targets(backend) for backend in found]
+    return [targets[len(targets) // 2] for targets in known if targets]
+
+
+def check_kernel(
+    kernel: object,
+    launches: Iterable[Launch],
+    reference: Reference | None = None,
+    targets: Sequence[Target] | None = None,
+    seconds: float = SECONDS,
+    name: str = "",
+) -> KernelReport:
+    """Judge `kernel` (also one with a tuner or heuristics) for `launches` with arrays of the host. `reference` is
+    called with the parameters by name, arrays of floats as float64. `targets`: what to compile for besides the host;
+    None for `default_targets`. `seconds`: that a program may take in the interpreter.
+
+    >>> from tritonx.tools.check import Launch, check_kernel
+    >>> x = np.zeros(6, np.float32)
+    >>> report = check_kernel(double, [Launch((1,), (x,), {"BLOCK": 8})], targets=[])
+    >>> [finding.kind for finding in report.findings]
+    ['bounds']
+    """
+    function = jit_function(kernel)
+    if function is None:
+        raise command.Mistake(f"{kernel!r} is no kernel")
+    report = KernelReport(name or function.__name__)
+    Judge(kernel, report, reference, default_targets() if targets is None else targets, seconds).judge(launches)
+    return report
+
+
+def check(
+    file: str,
+    kernel: str = "",
+    inputs: str = "",
+    targets: Sequence[Target] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    seconds: float = SECONDS,
+) -> Report:
+    """What ``tritonx check`` says of a file. Raises `NoCase` where it gives no kernels or launches, a `Mistake` where
+    its functions raise."""
+    reports: list[KernelReport] = []
+    with fresh_memory.watched():
+        with command.running(file):
+            found = cases(file, kernel, inputs)
+        for case in found:
+            with command.running(file):
+                launches = list(drawn(case.make, seed, draws))
+            reference = None if case.reference is None else _running(file, case.reference)
+            reports.append(check_kernel(case.kernel, launches, reference, targets, seconds, case.name))
+    return Report(reports)
+
+
+def _running(file: str, reference: Reference) -> Reference:
+    """The reference; what it raises is a `Mistake` that names its line."""
+
+    def call(**arguments: object) -> object:
+        with command.running(file):
+            return reference(**arguments)
+
+    return call
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(
+        "tritonx check", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("what", metavar="FILE[:KERNEL]")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--inputs", default="", help="the function that gives launches")
+    parser.add_argument("--targets", help="with commas between them")
+    parser.add_argument("--draws", type=command.integer(1, 1000), default=DRAWS, help=f"of sizes (default {DRAWS})")
+    parser.add_argument("--seed", type=command.integer(0, 2**63 - 1), default=0, help="of the draws")
+    parser.add_argument("--seconds", type=command.integer(1, 3600), default=SECONDS, help="that a program may take")
+    return parser
+
+
+def _targets(text: str | None) -> list[Target] | None:
+    if text is None:
+        return None
+    try:
+        return [registry.parse_target(each)[1] for each in text.split(",") if each]
+    except (KeyError, ValueError, TritonError) as error:
+        raise command.Mistake(f"--targets {text[:80]}: {error.args[0] if error.args else error}") from None
+
+
+def _run(given: argparse.Namespace) -> int:
+    file, colon, kernel = given.what.rpartition(":")
+    if not colon or not file.endswith(".py"):
+        file, kernel = given.what, ""
+    targets = _targets(given.targets)
+    report = check(file, kernel, given.inputs, targets, given.draws, given.seed, float(given.seconds))
+    print(report.json() if given.json else report)
+    return report.status
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command ``tritonx check``; its exit status."""
+    return command.run("tritonx check", lambda: _run(argument_parser().parse_args(arguments)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,261 @@
+"""One launch of a kernel, executed by the interpreter in several ways on the same memory.
+
+`Runs` compiles the launch to a `tt` module once. Each run begins with the memory as it was given and leaves the
+contents of the arrays:
+
+    recorded()    in order, with everything watched
+    poisoned()    undefined lanes of masked loads are NaN or 0xA5 bytes
+    reversed()    the programs in reverse order
+    wide()        every float format is float64
+    compiled()    by the host's compiled code
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import cast
+
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
+
+from tritonx.dialects import scf, tile
+from tritonx.interpreter import fresh_memory
+from tritonx.interpreter.arguments import bind_arguments, normalise_grid
+from tritonx.interpreter.execution import Execution
+from tritonx.interpreter.host import UninitialisedArray
+from tritonx.interpreter.ir_launch import bind
+from tritonx.interpreter.machine import Machine
+from tritonx.interpreter.memory import Memory, Range
+from tritonx.interpreter.options import InterpreterOptions
+from tritonx.interpreter.values import dtype_of, is_float
+from tritonx.interpreter.watched import Saved, Watch, WatchedMemory
+from tritonx.interpreter.widen import NotWidened, widened
+from tritonx.ir.types import PointerType, element_type, type_of
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.tools.checking.launches import Unwrapped, asked
+
+Contents = dict[str, np.ndarray]
+"""The elements of each array, by the parameter's name."""
+
+_OPTIONS = InterpreterOptions(debug=True, sanitize_overflow=False)
+"""The kernel's assertions are executed."""
+
+_LOCKS = (scf.WhileOp, tile.AtomicPollOp)
+"""Loops that may wait for another program."""
+
+
+class Runs:
+    """See the head of the file. Raises what compiling raises."""
+
+    def __init__(self, launch: Unwrapped, seconds: float) -> None:
+        self.launch = launch
+        self.watch = Watch(seconds)
+        self.memory = WatchedMemory(self.watch)
+        with fresh_memory.unwatched():
+            found = bind(launch.kernel, (), launch.arguments, _OPTIONS, memory=self.memory)
+        self.module = found.module
+        self._arguments, self._names = found.arguments, found.names
+        self.arrays = {
+            name: array for name, value in launch.arguments.items() if (array := host_array(value)) is not None
+        }
+        extents = launch.grid
+        if callable(grid := launch.grid):
+            extents = asked("the grid", lambda: grid({**launch.arguments, **launch.options}))
+        self.grid = normalise_grid(cast("tuple[int, ...]", extents))
+        self.saved: Saved | None = self.memory.save()
+        self._machine: Machine | None = None
+        self._execution = Execution(self.grid, self.memory, watch=self.watch.wrap)
+        self.ops = list(self.module.walk())
+
+    @property
+    def programs(self) -> int:
+        """How many programs the grid has."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    def has(self, *kinds: type[Operation]) -> bool:
+        """Whether the module has an op of one of these classes."""
+        return any(isinstance(op, kinds) for op in self.ops)
+
+    def contents(self) -> Contents:
+        """The arrays as they are."""
+        return {name: np.array(array) for name, array in self.arrays.items()}
+
+    def recorded(self) -> Contents:
+        """Raises `KernelFault`."""
+        self._run(recording=True)
+        return self.contents()
+
+    def poisoned(self, ops: Iterable[Operation]) -> Contents:
+        """The undefined lanes of these ops are poison. Raises `KernelFault`."""
+        self.watch.poisoned = frozenset(ops)
+        try:
+            return self._again(lambda: self._run(recording=False))
+        finally:
+            self.watch.poisoned = frozenset()
+
+    def backwards(self) -> Contents | None:
+        """None where programs may wait for each other. Raises `KernelFault`."""
+        if self.has(*_LOCKS):
+            return None
+        return self._again(lambda: self._run(recording=False, backwards=True))
+
+    def masked_loads(self) -> list[Operation]:
+        """Loads whose masked lanes are undefined."""
+        loads = [op for op in self.ops if isinstance(op, tile.LoadOp)]
+        return [op for op in loads if op.mask is not None and op.other is None]
+
+    def compiled(self) -> Contents:
+        """Raises what the launch raises."""
+        kernel = self.launch.kernel
+        plain = JITFunction(kernel.fn) if type(kernel) is not JITFunction else kernel
+
+        def run() -> None:
+            with fresh_memory.unwatched():
+                plain[self.grid](**self.launch.arguments, **self.launch.options)
+
+        return self._again(run)
+
+    def _again(self, run: Callable[[], None]) -> Contents:
+        """Run on the memory as it was given, and put back what the recorded run left."""
+        assert self.saved is not None
+        left = self.memory.save()
+        assert left is not None
+        self.memory.restore(self.saved)
+        try:
+            run()
+            return self.contents()
+        finally:
+            self.memory.restore(left)
+
+    def _run(self, *, recording: bool, backwards: bool = False) -> None:
+        self.watch.start(self._execution, recording=recording)
+        if recording:
+            self.memory.start()
+        with fresh_memory.unwatched():
+            if self._machine is None:
+                self._machine = Machine(self.module, self._execution)
+            execute(self._machine, self._arguments, self._names, self.watch.begin, backwards=backwards)
+
+    # In float64 ------------------------------------------------------------------------------------------------------
+
+    def wide(self) -> Contents:
+        """Only arrays of floats. Raises `NotWidened`, `KernelFault`."""
+        module = widened(self.module)
+        kernel = Machine(self.module, self._execution).entry(None)
+        pointers = {
+            name: (cast(int, value), element.pointee)
+            for name, value, type_ in zip(self._names, self._arguments, kernel.function_type.inputs.data, strict=True)
+            if isinstance(element := element_type(type_), PointerType)
+        }
+        left = self.memory.save()
+        assert left is not None and self.saved is not None
+        self.memory.restore(self.saved)
+        try:
+            memory, moved, found = self._widened_memory({n: (a, dtype_of(t)) for n, (a, t) in pointers.items()})
+            arguments = [moved.get(name, value) for name, value in zip(self._names, self._arguments, strict=True)]
+            execution = Execution(self.grid, memory)
+            with fresh_memory.unwatched():
+                execute(Machine(module, execution), arguments, self._names, lambda p: _begin(execution, p))
+            return found()
+        finally:
+            self.memory.restore(left)
+
+    def _widened_memory(
+        self, pointers: dict[str, tuple[int, np.dtype]]
+    ) -> tuple[Memory, dict[str, object], Callable[[], Contents]]:
+        memory, moved = Memory(), dict[str, object]()
+        made: dict[str, tuple[np.ndarray, Range]] = {}
+        for where in self.memory.ranges:
+            inside = {n: (a, d) for n, (a, d) in pointers.items() if where.base <= a < where.end}
+            kinds = {d for _, d in inside.values()}
+            if not any(map(is_float, kinds)):
+                memory.register_range(where.base, where.size, where.name, keeper=where.keeper)
+                continue
+            if len(kinds) > 1 or where.base % (size := min(d.itemsize for d in kinds)):
+                raise NotWidened(f"{where.name} is memory of several formats")
+            wide = where.elements(kinds.pop())[1].astype(np.float64)
+            base = memory.register(wide, where.name)
+            for name, (address, _) in inside.items():
+                moved[name] = base + (address - where.base) // size * wide.itemsize
+                made[name] = (wide, where)
+
+        def found() -> Contents:
+            return {n: _same_elements(self.arrays[n], *made[n]) for n in made if n in self.arrays}
+
+        return memory, moved, found
+
+    # Arguments -------------------------------------------------------------------------------------------------------
+
+    def stored(self) -> list[str]:
+        """The array parameters that the kernel may write, in order, as far as pointers are followed."""
+        return self._reached((tile.StoreOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicStoreOp))
+
+    def loaded(self) -> list[str]:
+        """The array parameters that it may read."""
+        return self._reached((tile.LoadOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicPollOp))
+
+    def _reached(self, kinds: tuple[type[Operation], ...]) -> list[str]:
+        left: list[SSAValue] = [op.operands[0] for op in self.ops if isinstance(op, kinds)]
+        seen: set[SSAValue] = set()
+        while left:
+            value = left.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            owner = value.owner
+            op = owner.parent_op() if isinstance(owner, Block) else owner
+            if op is None or isinstance(op, tile.FuncOp):
+                continue
+            left += op.operands
+            left += [v for r in op.regions for b in r.blocks if b.last_op is not None for v in b.last_op.operands]
+        entry = Machine(self.module, self._execution).entry(None).body.blocks.first
+        assert entry is not None
+        named = zip(self._names, entry.args, strict=True)
+        return [n for n, v in named if v in seen and n in self.arrays and isinstance(type_of(v), PointerType)]
+
+
+def _begin(execution: Execution, program: tuple[int, int, int]) -> None:
+    execution.program = program
+
+
+def execute(
+    machine: Machine,
+    arguments: list[object],
+    names: list[str],
+    begin: Callable[[tuple[int, int, int]], None],
+    *,
+    backwards: bool = False,
+) -> None:
+    """Run the kernel of a module over the grid of the machine's execution; `begin` is told of each program."""
+    kernel = machine.entry(None)
+    values = bind_arguments(kernel, arguments, machine.execution.memory, names)
+    run = machine.function(kernel.sym_name.data)
+    x, y, z = machine.execution.grid
+    programs = itertools.product(range(z), range(y), range(x))
+    with np.errstate(all="ignore"):
+        for c, b, a in reversed(list(programs)) if backwards else programs:
+            begin((a, b, c))
+            run(*values)
+
+
+def host_array(value: object) -> np.ndarray | None:
+    """The memory of an argument as a NumPy array; None of what is no array, or has a format that NumPy has not."""
+    if isinstance(value, UninitialisedArray):
+        return value.numpy()
+    if isinstance(value, np.ndarray):
+        return cast(np.ndarray, value)
+    numpy = getattr(value, "numpy", None)
+    if hasattr(value, "untyped_storage") and callable(numpy):
+        try:
+            return cast(np.ndarray, numpy())
+        except (TypeError, RuntimeError):
+            return None
+    return None
+
+
+def _same_elements(array: np.ndarray, wide: np.ndarray, where: Range) -> np.ndarray:
+    """The elements of `wide` that are those of `array` in the range `where`."""
+    start = (array.__array_interface__["data"][0] - where.base) // array.itemsize
+    strides = [s // array.itemsize * wide.itemsize for s in array.strides]
+    return np.lib.stride_tricks.as_strided(wide[start:], array.shape, strides).copy()
