@@ -5,12 +5,13 @@ planned.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
+from tritonx.layouts import LinearLayout
 from tritonx.layouts.access import SharedAccess
 from tritonx.layouts.dims import BLOCK, LANE, OFFSET, WARP
 
@@ -30,29 +31,37 @@ def padded(f: FunctionEmitter, index: str, padding: tuple[tuple[int, int], ...])
 
 
 def addresses(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess) -> list[str]:
-    """The address of every access, in order; the thread's part is computed in the entry block.
-
-    Of an access's offset the bits that the thread's part can have are XORed to it, and the others added: those become
-    part of the instruction, so that there are only as many addresses in registers as there are different first parts.
-    """
+    """The address of every access, in order; the thread's part is computed in the entry block."""
     memory = memory_type(elem)
-    base = view.pointer
     if view.padding:
         return general_addresses(f, view, memory, access)
+    return swizzled_addresses(f, view, memory, access.threads, [one.offset for one in access.accesses])
+
+
+def swizzled_addresses(
+    f: FunctionEmitter, view: SharedView, memory: str, threads: LinearLayout, offsets: Iterable[int]
+) -> list[str]:
+    """The addresses, in order, of the elements at ``offsets`` from where ``threads`` puts the thread's first one, of a
+    buffer without padding.
+
+    Of an offset the bits that the thread's part can have are XORed to it, in the entry block, and the others added:
+    those become part of the instruction, so that there are only as many addresses in registers as there are different
+    first parts.
+    """
     f.threads.touch()
     with f.in_prologue():
-        thread, reach = apply_layout(f, access.threads, OFFSET)
+        thread, reach = apply_layout(f, threads, OFFSET)
     starts: dict[int, str] = {}
     out: list[str] = []
-    for one in access.accesses:
-        offset = one.offset ^ view.start
+    for each in offsets:
+        offset = each ^ view.start
         turned = reach & offset
         if turned not in starts:
             index = thread
             if turned:
                 with f.in_prologue():
                     index = f.inst(f"xor i32 {thread}, {turned}")
-            starts[turned] = element_at(f, memory, base, index)
+            starts[turned] = element_at(f, memory, view.pointer, index)
         out.append(element_at(f, memory, starts[turned], str(offset ^ turned)))
     return out
 

@@ -71,3 +71,12 @@ def test_nothing_is_spilled(compiler: Any, kernel: Any, configuration: tuple[int
         sources = re.findall(r"cp\.async\.cg\.shared\.global \[%r\d+(?:\+\d+)?\], \[(%rd\d+)", made.ptx)
         copies = Counter(moved.get(source, source) for source in sources)
         assert min(copies.values()) >= n * head // 8 // (32 * warps), "what is constantly apart has one base"
+
+
+def test_swizzled_rows_share_their_addresses(compiler: Any, kernel: Any) -> None:
+    """Of a tile of 128 columns swizzled in eights, rows further apart than the swizzle turns are immediates."""
+    constants = {"HEAD": 128, "WIDTH": 128, "BLOCK_M": 128, "BLOCK_N": 128, "CAUSAL": False}
+    made = compiler(kernel, "80", SIGNATURE, constants, num_warps=8, num_stages=2)
+    for kind, most in (("x4.shared", 8 + 8), ("x4.trans.shared", 8)):  # keys and queries; values
+        bases = re.findall(rf"ldmatrix\.sync\.aligned\.m8n8\.{kind}\.b16 {{[^}}]*}}, \[(%r\d+)", made.ptx)
+        assert len(bases) >= 64 and len({*bases}) <= most, kind

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute
 
-from tritonx.conversion.gpu_to_llvm.indices import apply_layout
-from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
+from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, swizzled_addresses
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.dialects import gpu_layout
 from tritonx.ir.types import type_as
 from tritonx.layouts import MatrixAccess, matrix_transfers
-from tritonx.layouts.dims import OFFSET
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
@@ -38,28 +36,7 @@ def access_for(
 
 def row_addresses(f: FunctionEmitter, view: SharedView, elem: str, access: MatrixAccess) -> list[str]:
     """For each transfer the address of the row that this lane passes."""
-    memory = elem
-    f.threads.touch()
-    with f.in_prologue():
-        thread, reach = apply_layout(f, access.rows, OFFSET)
-    out: list[str] = []
-    for transfer in access.transfers:
-        constant = transfer.offset ^ view.start
-        if thread == "0":
-            index = str(constant)
-        elif reach & constant:
-            with f.in_prologue():
-                index = f.inst(f"xor i32 {thread}, {constant}")
-        else:
-            base = f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {view.pointer}, i32 {thread}")
-            out.append(
-                f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {constant}")
-                if constant
-                else base
-            )
-            continue
-        out.append(f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {view.pointer}, i32 {index}"))
-    return out
+    return swizzled_addresses(f, view, elem, access.rows, [transfer.offset for transfer in access.transfers])
 
 
 class MatrixLoads(SharedRegisters):
