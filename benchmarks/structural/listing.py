@@ -30,6 +30,9 @@ _SASS_LABEL = re.compile(r"^(\.L_\w+):")
 _SASS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
 _SASS_TARGET = re.compile(r"`\((\.L_\w+)\)")
 _SASS_ENDS = ("EXIT", "RET", "BRX", "JMX", "KILL")
+_NEVER = ("@!PT", "@!UPT")
+"""Predicates of padding: for 8.0 ptxas puts `@!UPT UIADD3 URZ, URZ, URZ, URZ` between products of matrix units, up to
+one for each of them, or none at all where others stand there."""
 
 
 def sass(listing: str) -> list[Function]:
@@ -43,7 +46,7 @@ def sass(listing: str) -> list[Function]:
             functions.append(Function(code, labels))
         elif found := _SASS_LABEL.match(line):
             labels[found[1]] = len(code)
-        elif (found := _SASS.match(line)) and found[2] != "NOP":
+        elif (found := _SASS.match(line)) and found[2] != "NOP" and (found[1] or "").strip() not in _NEVER:
             predicate, opcode, operands = found.groups(default="")
             code.append(_sass_instruction(predicate, opcode, operands))
     return [f for f in functions if f.code]

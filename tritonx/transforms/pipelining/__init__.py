@@ -12,8 +12,9 @@ that run ahead (`loads_ahead`) and the target's costs (`analysis/unit_costs`) ma
 any IR (`modulo_problem`), which branch and bound solves (`modulo_schedule`).
 
 *The slots.* A value that waits over d intervals needs d + 1 slots, or one more where its reader is a product that reads
-on after it was issued. `buffered_tiles` says what may wait in slots, `rearrange` changes schedules so that it takes
-fewer, and `buffer_values` decides by the room that there is. What is decided is a `Plan` (`plan`): buffers with who
+on after it was issued; one less where it is brought behind its readers of the round before. `buffered_tiles` says what
+may wait in slots, `rearrange` changes schedules so that it takes fewer, and `buffer_values` decides by the room that
+there is. What is decided is a `Plan` (`plan`): buffers with who
 brings a tile and who reads it until when, counters, mbarriers with phases, waits, each at a place of the schedule. It
 is a value without IR, and text: `buffer-values{plans=true}` leaves it on the loop, and a plan that stands on a loop is
 taken as it is. `Plan.fault` proves that no slot is overwritten before it was read, and that whoever reads has waited.

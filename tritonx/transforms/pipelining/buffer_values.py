@@ -179,6 +179,34 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
     """The buffers that a loop is given. `given`: with the registers for each thread of a block."""
     schedule = behind_readers(turned_behind(loop, facts)) if given.copies else schedule_of(loop)
     assert schedule is not None
+    for shorter, tiles in _candidates(schedule, given, facts, budget):
+        buffers = _take(loop, tiles)
+        if _fits(loop, tiles, budget.limit):
+            if given.copies and given.registers:
+                _give_back(buffers)
+                shorter, tiles = _with_room(shorter, tiles, facts, given.registers, budget)
+                buffers = _take(loop, tiles)
+            _write_down(shorter)
+            if tiles:
+                told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
+                plan = plan_of(told, tiles)
+                if (fault := plan.fault()) is not None:
+                    _give_back(buffers)
+                    return _unpipelined(loop, f"{FAULT}: {fault}")
+                _write(loop, plan, buffers, given)
+            if shorter.last < schedule.last:
+                explain(TOPIC, loop, f"{shorter.last + 1} stages: slots for more do not fit shared memory")
+            return buffers
+        _give_back(buffers)
+    return _unpipelined(loop, schedule.fault() or "slots for two stages do not fit shared memory")
+
+
+def _candidates(
+    schedule: LoopSchedule, given: BufferValues, facts: AxisFacts, budget: SharedBudget
+) -> Iterator[tuple[LoopSchedule, Sequence[BufferedTile]]]:
+    """Schedules with the tiles that go to slots, the best first: with all stages and with fewer, and then those whose
+    copies stand behind their last readers, which take a slot less and make the copies wait for the readers."""
+    made: list[tuple[LoopSchedule, Sequence[BufferedTile]]] = []
     for last in range(schedule.last, 0, -1):
         shorter = _shortened(schedule, last)
         if shorter.fault() is not None:
@@ -189,26 +217,12 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
             else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
         )
         for chosen in choices:
-            tiles = [*chosen, *_must_wait_in_slots(shorter, chosen)]
-            buffers = _take(loop, tiles)
-            if _fits(loop, tiles, budget.limit):
-                if given.copies and given.registers:
-                    _give_back(buffers)
-                    shorter, tiles = _in_fewer_slots(shorter, tiles, facts, given.registers, budget)
-                    buffers = _take(loop, tiles)
-                _write_down(shorter)
-                if tiles:
-                    told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
-                    plan = plan_of(told, tiles)
-                    if (fault := plan.fault()) is not None:
-                        _give_back(buffers)
-                        return _unpipelined(loop, f"{FAULT}: {fault}")
-                    _write(loop, plan, buffers, given)
-                if last < schedule.last:
-                    explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
-                return buffers
-            _give_back(buffers)
-    return _unpipelined(loop, schedule.fault() or "slots for two stages do not fit shared memory")
+            made.append((shorter, [*chosen, *_must_wait_in_slots(shorter, chosen)]))
+            yield made[-1]
+    if given.copies:
+        for shorter, tiles in made:
+            if (found := _in_fewer_slots(shorter, tiles, facts)) is not None:
+                yield found
 
 
 def _unpipelined(loop: scf.ForOp, why: str) -> Sequence[LocalAllocOp]:
@@ -322,17 +336,27 @@ def _blocks(loop: scf.ForOp, tiles: Sequence[BufferedTile], budget: SharedBudget
 
 
 def _in_fewer_slots(
-    schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts, registers: int, budget: SharedBudget
-) -> tuple[LoopSchedule, Sequence[BufferedTile]]:
+    schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts
+) -> tuple[LoopSchedule, Sequence[BufferedTile]] | None:
     """The schedule with the copies of tiles behind the readers of the slot before, and the tiles in as many slots as
-    that takes, if two blocks of so many registers for each thread have room so, and one else; else both as they are."""
+    that takes; None where no copy can be there."""
     behind = copies_behind(schedule, tiles)
     if behind is schedule:
-        return schedule, tiles
+        return None
     sources = {each.source for each in tiles}
     chosen = [each for each in next(_choices(behind, facts, blocks=True)) if each.source in sources]
-    fewer = [*chosen, *_must_wait_in_slots(behind, chosen)]
-    return (behind, fewer) if _makes_room(schedule, tiles, fewer, registers, budget) else (schedule, tiles)
+    return behind, [*chosen, *_must_wait_in_slots(behind, chosen)]
+
+
+def _with_room(
+    schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts, registers: int, budget: SharedBudget
+) -> tuple[LoopSchedule, Sequence[BufferedTile]]:
+    """Both in fewer slots, if two blocks of so many registers for each thread have room so, and one else; else as they
+    are."""
+    found = _in_fewer_slots(schedule, tiles, facts)
+    if found is None or not _makes_room(schedule, tiles, found[1], registers, budget):
+        return schedule, tiles
+    return found
 
 
 def _makes_room(

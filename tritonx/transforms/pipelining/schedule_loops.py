@@ -39,7 +39,7 @@ from tritonx.ir.target_pass import Named, TargetModulePass
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.transforms.pipelining.loads_ahead import loads_ahead, products_of
-from tritonx.transforms.pipelining.loop_graph import NotScheduled, loop_graph
+from tritonx.transforms.pipelining.loop_graph import LoopGraph, NotScheduled, loop_graph
 from tritonx.transforms.pipelining.loop_problem import LoopPipeline
 from tritonx.transforms.pipelining.loop_schedule import LAST_STAGE, TOPIC, Place, set_place
 from tritonx.transforms.pipelining.modulo_problem import Schedule, most_held
@@ -144,20 +144,24 @@ class _Function:
         graph = loop_graph(loop)
         if not products_of(graph) and STAGES not in loop.attributes:
             raise NotScheduled("it has no product, and does not say num_stages itself")
-        reason = NotScheduled("two slots of what it loads do not fit shared memory")
-        for stages in range(wanted if trips is None else min(wanted, trips), 1, -1):
+        most = wanted if trips is None else min(wanted, trips)
+        spared = (0,) if self.target.costs.stores_slots else (0, 1)
+        for fewer, stages in ((fewer, stages) for fewer in spared for stages in range(most, 1, -1)):
             for in_memory in (True, False):
-                costs, threads = self.target.costs, self.threads
-                ahead = loads_ahead(graph, stages, costs, self._width, threads, self._is_copied, in_memory=in_memory)
-                pipeline = LoopPipeline(graph, ahead, costs, stages, threads, self._width)
-                fits = self._fits(pipeline)
+                pipeline = self._pipeline(graph, stages, in_memory=in_memory)
+                fits = self._fits(pipeline, fewer)
                 schedule = solve(pipeline.problem) if fits else None
                 if schedule is not None:
-                    self._take(pipeline)
+                    self._take(pipeline, fewer)
                     return self._with_products_ahead(pipeline, self._within_registers(pipeline, schedule))
                 if fits:
                     break
-        raise reason
+        raise NotScheduled("slots of what it loads do not fit shared memory")
+
+    def _pipeline(self, graph: LoopGraph, stages: int, *, in_memory: bool) -> LoopPipeline:
+        costs, threads = self.target.costs, self.threads
+        ahead = loads_ahead(graph, stages, costs, self._width, threads, self._is_copied, in_memory=in_memory)
+        return LoopPipeline(graph, ahead, costs, stages, threads, self._width)
 
     def _with_products_ahead(self, pipeline: LoopPipeline, schedule: Schedule) -> tuple[LoopPipeline, Schedule]:
         """With another stage, in which asynchronous products are begun before the threads work on the results of the
@@ -226,12 +230,13 @@ class _Function:
 
     # --- shared memory
 
-    def _fits(self, pipeline: LoopPipeline) -> bool:
-        """Whether the slots fit, with those of the function's other loops and all that it takes beside."""
+    def _fits(self, pipeline: LoopPipeline, fewer: int) -> bool:
+        """Whether the slots fit, with those of the function's other loops and all that it takes beside; each load with
+        so many fewer, as where its copy stands behind its readers."""
         replaced = self.replaced | _stored(pipeline)
         lives: list[Life] = [buffer for buffer in self._buffers if buffer.op not in replaced]
         try:
-            plan([*lives, *self.slots, *self._lives(pipeline)], self.limit)
+            plan([*lives, *self.slots, *self._lives(pipeline, fewer)], self.limit)
         except OverBudget:
             return False
         return True
@@ -244,13 +249,15 @@ class _Function:
     def _points(self) -> ProgramPoints:
         return ProgramPoints(self.function)
 
-    def _lives(self, pipeline: LoopPipeline) -> list[Life]:
+    def _lives(self, pipeline: LoopPipeline, fewer: int) -> list[Life]:
         loop = pipeline.graph.loop
         first, last = self._points.number[loop], self._points.last_inside(loop)
-        return [Life(each.slot * each.slots, SLOT_ALIGNMENT, first, last) for each in pipeline.ahead if each.slot]
+        return [
+            Life(each.slot * (each.slots - fewer), SLOT_ALIGNMENT, first, last) for each in pipeline.ahead if each.slot
+        ]
 
-    def _take(self, pipeline: LoopPipeline) -> None:
-        self.slots += self._lives(pipeline)
+    def _take(self, pipeline: LoopPipeline, fewer: int) -> None:
+        self.slots += self._lives(pipeline, fewer)
         self.replaced |= _stored(pipeline)
 
 

@@ -1,9 +1,10 @@
 // RUN: tritonx-opt %s -p "buffer-values{shared_memory=34816 registers=65536}" | filecheck %s
 // RUN: tritonx-opt %s -p "buffer-values{shared_memory=34816 registers=32768}" | filecheck %s --check-prefix ONE
+// RUN: tritonx-opt %s -p "buffer-values{shared_memory=9216}" | filecheck %s --check-prefix NARROW
 
 // Three slots of 8 KiB are more than half of what a multiprocessor has. Behind the op that waits for the product the
 // copy takes the slot that the product has read, and there is room for a second block. What it copies from is computed
-// there as well.
+// there as well. So it is as well where there is room for one slot alone.
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
@@ -15,6 +16,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // CHECK: tt.addptr {{.*}}loop.cluster = 3 : i32, loop.stage = 0 : i32
   // CHECK: ttg.async_copy_global_to_local {{.*}}loop.cluster = 4 : i32, loop.stage = 0 : i32
   // CHECK: arith.addf {{.*}}loop.cluster = 2 : i32, loop.stage = 1 : i32
+  // NARROW-LABEL: @in_front
+  // NARROW: ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16, {{.*}}, mutable>
+  // NARROW: ttg.async_copy_global_to_local {{.*}}loop.cluster = 4 : i32, loop.stage = 0 : i32
   // ONE-LABEL: @in_front
   // ONE: ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, {{.*}}, mutable>
   // ONE: ttg.async_copy_global_to_local {{.*}}loop.cluster = 0 : i32, loop.stage = 0 : i32
@@ -40,6 +44,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   }
 
   // A load stays in front of what its own iteration stores behind it.
+  // NARROW-LABEL: @stores_behind
+  // NARROW-NOT: async_copy
   // CHECK-LABEL: @stores_behind
   // CHECK: ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, {{.*}}, mutable>
   tt.func public @stores_behind(%base: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !ttg.memdesc<64x64xf16, #shared, #smem>, %to: !tt.ptr<f32>, %v: f32, %n: i32) -> tensor<64x64xf32, #mma> {

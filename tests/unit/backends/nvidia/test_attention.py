@@ -80,3 +80,11 @@ def test_swizzled_rows_share_their_addresses(compiler: Any, kernel: Any) -> None
     for kind, most in (("x4.shared", 8 + 8), ("x4.trans.shared", 8)):  # keys and queries; values
         bases = re.findall(rf"ldmatrix\.sync\.aligned\.m8n8\.{kind}\.b16 {{[^}}]*}}, \[(%r\d+)", made.ptx)
         assert len(bases) >= 64 and len({*bases}) <= most, kind
+
+
+def test_one_slot_is_filled_behind_its_readers(compiler: Any, kernel: Any) -> None:
+    """Two slots of 64 keys and values of 256 do not fit an A100 beside the queries: copies run ahead in one."""
+    constants = {"HEAD": 256, "WIDTH": 256, "BLOCK_M": 128, "BLOCK_N": 64, "CAUSAL": False}
+    made = compiler(kernel, "80", SIGNATURE, constants, num_warps=8, num_stages=2)
+    assert made.count("cp.async.cg") == 2 * (2 * 64 * 256 * 2) // (16 * 256), "in front of the loop and in it"
+    assert made.metadata["shared"] <= 128 * 1024
