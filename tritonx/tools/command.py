@@ -122,6 +122,18 @@ def write(path: str | Path, content: str | bytes, what: str) -> None:
         raise Mistake(f"{what} {path}: {error}") from None
 
 
+def make_folder(path: str | Path, what: str) -> None:
+    """Make the folder that the argument ``what`` names, or take it if it is empty. Raises Mistake."""
+    try:
+        Path(path).mkdir(exist_ok=True)
+        if any(Path(path).iterdir()):
+            raise Mistake(f"{what} {path}: the folder is not empty")
+    except OSError as error:
+        raise Mistake(f"{what} {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise Mistake(f"{what} {path}: {error}") from None
+
+
 def require_writable(path: str | Path | None, what: str) -> None:
     """Find out before the work that the file which the argument ``what`` names cannot be written. Raises Mistake."""
     if path is None:

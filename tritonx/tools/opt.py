@@ -19,14 +19,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import EmitStage, PassStage
 from tritonx.ir.source import excerpt
 from tritonx.ir.spelling import LevelError, TextLevel
-from tritonx.tools import command, opt_input, opt_listing
+from tritonx.tools import command, opt_input, opt_listing, opt_watch
 from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
 
 if TYPE_CHECKING:
@@ -76,9 +76,8 @@ def argument_parser() -> argparse.ArgumentParser:
     add = group.add_argument
     add("--verify-diagnostics", action="store_true", help="compare errors with expected-error comments")
     add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help="verify the input and each pass")
-    add("--print-ir-before-all", action="store_true", help="print the IR before each pass, to standard error")
-    add("--print-ir-after-all", action="store_true", help="print the IR after each pass, to standard error")
     add("--time-passes", action="store_true", help="print each pass's time, to standard error")
+    opt_watch.add_arguments(parser)
     group = parser.add_argument_group("what there is")
     add = group.add_argument
     add("--explain", metavar="PASS", help="a pass's contract; of TARGET or TARGET:STAGE, the passes that are run")
@@ -99,6 +98,8 @@ class Driver:
     target: TargetStages | None = None
     timings: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     level: TextLevel | None = None
+    watch: opt_watch.Watch | None = None
+    bisection: opt_watch.Bisection | None = None
 
     def prepare(self) -> None:
         """Resolve passes and target before the input is read, so that a typing error costs nothing."""
@@ -106,6 +107,7 @@ class Driver:
 
         args = self.args
         self.level = None if args.print_level is None else _level(args.print_level)
+        self.watch = opt_watch.Watch.of(args, self.stderr, self.print)
         for text in args.passes:
             self.passes += parse_passes(text)
         if args.pipeline is not None:
@@ -153,6 +155,8 @@ class Driver:
         if args.verify_each:
             opt_input.check(parsed)
         self.follow(parsed.module)
+        if args.bisect is not None:
+            self.bisection = opt_watch.Bisection(args.bisect, self.print)
         value: Any = parsed.module
         try:
             run_passes(parsed.module, self.passes, self.hooks())
@@ -162,6 +166,8 @@ class Driver:
                 value = self.run_stage(value, needed)
         except PassFailure as failure:
             raise _of_failure(failure, parsed) from failure
+        if self.bisection is not None:
+            return self.bisection.result(self.stderr)
         return value if isinstance(value, str | bytes) else self.print(value, parsed)
 
     def follow(self, module: ModuleOp) -> None:
@@ -180,6 +186,8 @@ class Driver:
         stages = self.stages_to_run()
         behind = self.target.stages[: made + 1]
         stages = tuple(stage for stage in stages if stage not in behind)
+        if self.args.bisect is not None:
+            raise Diagnostic(name, 0, 0, f"--bisect: the input is the output of stage '{behind[-1].name}', not IR")
         if self.passes or not stages:
             wanted = "no passes can run on it" if self.passes else "-t or --until must name a later stage"
             raise Diagnostic(name, 0, 0, f"the input is the output of stage '{behind[-1].name}': {wanted}")
@@ -216,20 +224,17 @@ class Driver:
     def hooks(self) -> PassHooks:
         from tritonx.ir.pipeline import PassHooks
 
-        args = self.args
+        assert self.watch is not None
+        before, after = self.watch.hooks()
+        if self.bisection is not None:
+            before, after = self.bisection.before, self.bisection.after
         return PassHooks(
-            before=self.dump("Before") if args.print_ir_before_all else None,
-            after=self.dump("After") if args.print_ir_after_all else None,
+            before,
+            after,
             timing=lambda name, seconds: self.timings.append((name, seconds)),
-            verify=args.verify_each,
+            verify=self.args.verify_each,
             exact_reproducer=True,
         )
-
-    def dump(self, when: str) -> Callable[[ModulePass, ModuleOp], None]:
-        def write(current: ModulePass, module: ModuleOp) -> None:
-            self.stderr.write(f"// -----// IR Dump {when} {current.name} //----- //\n{self.print(module)}\n")
-
-        return write
 
     def print(self, module: ModuleOp, parsed: opt_input.Parsed | None = None) -> str:
         from tritonx.ir.text import print_module

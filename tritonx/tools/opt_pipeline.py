@@ -112,18 +112,11 @@ class TargetStages:
         return self.stages[start:stop]
 
     def up_to(self, name: str) -> tuple[Stage, ...]:
-        """The stages to the one that makes the output ``name``, which may also be a disassembly of the last one's.
+        """The stages to the one that makes ``name``, output or IR, which may also be a disassembly of the last one's.
         Raises ``Diagnostic`` where ``name`` is neither."""
         if name in self.backend.disassemblies:
             return (*self.stages, EmitStage(name, partial(self.disassembly, name)))
-        found = self.stages[: self.position(name) + 1]
-        if not isinstance(found[-1], EmitStage):
-            stages = (stage.name for stage in self.stages if isinstance(stage, EmitStage))
-            names = ", ".join(("mlir", *stages, *self.backend.disassemblies))
-            raise Diagnostic(
-                TARGET, 0, 0, f"stage '{name}' makes IR, not output: use --until {name}; the outputs are {names}"
-            )
-        return found
+        return self.stages[: self.position(name) + 1]
 
     def text_stage(self, name: str, first: str | None) -> int | None:
         """Which emit stage made the text of an input: the one that the extension of its file name names, or the one

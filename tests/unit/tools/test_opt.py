@@ -115,10 +115,7 @@ ARGUMENTS = {
         ["--target", "cpu", "--from", "obj", "--until", "ttir"],
         "<target>: error: stage 'ttir' comes before",
     ),
-    "not an output": (
-        ["--target", "cpu", "-t", "ttir"],
-        "<target>: error: stage 'ttir' makes IR, not output: use --until",
-    ),
+    "unknown pass to print": (["--print-ir-after", "nosuch"], "tritonx-opt: error: --print-ir-after: "),
     "target without stage": (
         ["--target", "cpu"],
         "tritonx-opt: error: --target cpu runs nothing without -t, --until or",
