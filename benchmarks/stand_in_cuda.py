@@ -50,6 +50,7 @@ R cuCtxSetLimit(int l, size_t v) { return 0; }
 R cuCtxSynchronize(void) { return 0; }
 R cuModuleLoadData(P *m, const void *d) { *m = (P)0x6000; return 0; }
 R cuModuleUnload(P m) { return 0; }
+R cuStreamQuery(P s) { return 0; }
 R cuModuleGetFunction(P *f, P m, const char *n) { *f = (P)0x7000; return 0; }
 R cuFuncGetAttribute(int *v, int a, P f) { *v = a == 0 ? 1024 : a == 4 ? 32 : 0; return 0; }
 R cuFuncSetAttribute(P f, int a, int v) { return 0; }

@@ -4,10 +4,16 @@ for it here. Otherwise the first kernel of each worker waits for it."""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
+from tritonx.compat.paths import search_path
+
 _MAIN = ("torch", "_inductor", "compile_worker", "__main__.py")
+_START_PROCESSES = frozenset(
+    f"torch._inductor.{name}" for name in ("utils", "autotune_process", "compile_worker.subproc_pool")
+)
 
 
 def is_their_parent() -> bool:
@@ -17,8 +23,22 @@ def is_their_parent() -> bool:
 
 
 def prepare() -> None:
-    """In that process: load the compiler."""
+    """In that process: load the compiler. In one that may start it: say what it finds first."""
+    for name in _START_PROCESSES & sys.modules.keys():
+        before_import(name)
     if is_their_parent():
         from tritonx.runtime.compiling.preload import load_compiler
 
         load_compiler()
+
+
+_THEIR_PATH = "TORCH_CUSTOM_PYTHONPATH"
+
+
+def before_import(name: str) -> None:
+    """PyTorch is about to import ``name``, a module of its own. From 2.14 on it starts its processes with the folder
+    that itself lies in in front of the path, where an installed Triton is too, unless this variable has their path."""
+    if name in _START_PROCESSES:
+        given = os.environ.get(_THEIR_PATH, "")
+        others = sys.path if not given or given.startswith(search_path()) else given.split(os.pathsep)
+        os.environ[_THEIR_PATH] = os.pathsep.join([search_path(), *(p for p in others if p != search_path())])

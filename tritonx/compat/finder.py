@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import tritonx
+from tritonx.compat.compile_workers import before_import
 from tritonx.compat.paths import search_path
 from tritonx.runtime.bindings import ABSENT
 from tritonx.runtime.errors import NotOfferedModule
@@ -79,6 +80,7 @@ class CompatFinder(DistributionFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname != THEIRS and not fullname.startswith(THEIRS + "."):
+            before_import(fullname)
             return None
         inner = fullname.removeprefix(THEIRS)
         own = OURS + inner

@@ -19,6 +19,7 @@ from weakref import WeakSet
 from tritonx.kernel.dependencies import Cells, Dependencies, Dependent, Global, find_dependencies, rebound
 from tritonx.kernel.pickling import Named
 from tritonx.kernel.syntax import parse
+from tritonx.kernel.taken_functions import function_in
 
 _DEF = re.compile(r"^def\s+\w+\s*[\[(]", re.MULTILINE)
 _OWN_PACKAGE = __name__.split(".", 1)[0] + "."
@@ -63,6 +64,7 @@ class JITCallable(Named, Dependent):
         self.fn: Any = fn
         self.signature = inspect.signature(fn)
         self.module: str = fn.__module__ or NO_MODULE
+        self._file_name: str = fn.__code__.co_filename
         self.noinline: bool = False
         self._fn_name: str = f"{self.module}.{fn.__qualname__}"
         self._hash_lock = threading.RLock()
@@ -134,7 +136,19 @@ class JITCallable(Named, Dependent):
 
     @property
     def file_name(self) -> str:
-        return self.fn.__code__.co_filename
+        return self._file_name if self.fn is None else self.fn.__code__.co_filename
+
+    def bring_back(self) -> None:
+        """Find the function again where a library took it away. Raises ValueError where its file is another now."""
+        if self.fn is None:
+            known, text = self._source, self.src
+            found = function_in(self.file_name, self.module, self.__qualname__)
+            self.fn, self._source = found, None
+            is_same, self._source = self.src == text, known
+            if not is_same:
+                self.fn = None
+                raise ValueError(f"{self.file_name} has another {self.__qualname__} than the one that was compiled")
+            self.__globals__ = found.__globals__
 
     @property
     def files(self) -> frozenset[str]:

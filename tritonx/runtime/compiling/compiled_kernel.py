@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
+from tritonx.kernel.source import JITCallable
 from tritonx.runtime import knobs
 from tritonx.runtime.compiling.kernel_metadata import make_metadata
 from tritonx.runtime.devices.drivers import driver_of, find_backend
@@ -225,18 +227,24 @@ class CompiledKernel:
 
     def _otherwise(self, options: Mapping[str, object]) -> CompiledKernel | None:
         """The same source compiled with other options; None of text, of which there is no other code."""
-        if self._other is None and CompiledKernel.compile_source is not None:
-            self._other = CompiledKernel.compile_source(self.src, self.target, {**self._own_options(), **options})
-        is_other = self._other is not None and not getattr(self._other.metadata, "otherwise", None)
-        return self._other if is_other else None
+        if self._other is None:
+            self._other = self._compiled_with(options)
+        return None if getattr(self._other.metadata, "otherwise", None) else self._other
 
     def unchecked(self) -> CompiledKernel:
         """The same source compiled without checks of its accesses."""
         if self._unchecked is None:
-            assert CompiledKernel.compile_source is not None, "who made this kernel said how"
-            options = {**self._own_options(), "check_bounds": False}
-            self._unchecked = CompiledKernel.compile_source(self.src, self.target, options)
+            self._unchecked = self._compiled_with({"check_bounds": False})
         return self._unchecked
+
+    def _compiled_with(self, options: Mapping[str, object]) -> CompiledKernel:
+        """The same source compiled with these options and otherwise this kernel's own."""
+        if CompiledKernel.compile_source is None:  # who made this kernel was another process
+            import_module("tritonx.runtime.compiling.compiler")
+        assert CompiledKernel.compile_source is not None, "the compiler says how"
+        if isinstance(self.src.fn, JITCallable):
+            self.src.fn.bring_back()
+        return CompiledKernel.compile_source(self.src, self.target, {**self._own_options(), **options})
 
     def _own_options(self) -> dict[str, object]:
         """The backend's options that this kernel was compiled with."""
