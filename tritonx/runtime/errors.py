@@ -321,6 +321,14 @@ class CorruptCacheEntry(TritonError):
     """
 
 
+class NotSealed(TritonError):
+    """A launch would have to compile, and ``TRITONX_SEALED`` compiles nothing; names the argument that has no member.
+
+    >>> issubclass(NotSealed, tritonx.TritonError)
+    True
+    """
+
+
 class BadCacheName(TritonError, ValueError):
     """A key or file name that would not be a file of the cache's own folder.
 

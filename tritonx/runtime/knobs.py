@@ -34,6 +34,7 @@ from tritonx.runtime.settings.setting_texts import (
     parse_count,
     parse_int,
     parse_precision,
+    parse_sealed,
     parse_seconds,
     parse_sharing,
     parse_size,
@@ -109,6 +110,8 @@ class CompilationKnobs(Group):
     allow_non_constexpr_globals = flag("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
     verify = flag("TRITON_VERIFY")
     """Verify the IR after every pass."""
+    sealed = Knob[str | None]("TRITON_SEALED", None, parse_sealed)
+    """Nothing is compiled: kernels come from this folder, which ``tritonx seal`` wrote, or with 1 from the cache."""
     isolate = flag("TRITON_ISOLATE")
     """LLVM runs in a helper process for every kernel, not only for those with code that is not ours (inline assembly,
     libraries of the user): see ``tritonx.runtime.isolation``."""

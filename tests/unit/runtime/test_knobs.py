@@ -44,6 +44,15 @@ def test_truth_values(text: str, value: bool, monkeypatch: pytest.MonkeyPatch) -
     assert knobs.compilation.always_compile is value
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1", "1"), ("yes", "1"), ("0", None), ("", None), ("off", None), ("/srv/kernels", "/srv/kernels")],
+)
+def test_sealed_is_a_folder_or_a_truth_value(text: str, value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITONX_SEALED", text)
+    assert knobs.compilation.sealed == value
+
+
 def test_bad_values_name_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "perhaps")
     with pytest.raises(ValueError, match="environment variable TRITON_ALWAYS_COMPILE: expected a truth value"):
@@ -75,7 +84,7 @@ MALFORMED = [
 GROUPS = (knobs.cache, knobs.compilation, knobs.autotuning, knobs.runtime, knobs.language, knobs.build)
 FREE_TEXT = {
     *("CC", "USE_IR_LOC", "TRITON_BACKEND", "TRITON_DEFAULT_BACKEND", "TRITON_OVERRIDE_ARCH"),
-    *("TRITON_CUDACRT_PATH", "TRITON_CUDART_PATH"),
+    *("TRITON_CUDACRT_PATH", "TRITON_CUDART_PATH", "TRITON_SEALED"),
 }
 """What takes any text; the backend's name is looked up when it is used."""
 

@@ -31,7 +31,7 @@ from tests.unit.tools.test_layout import BLOCKED
 from tests.unit.tools.test_run import TEXT as TTGIR
 from tritonx.runtime.cache import FileCacheManager
 from tritonx.runtime.tuning import case
-from tritonx.tools import cache, check, compile, layout, link, opt, run, tune
+from tritonx.tools import cache, check, compile, layout, link, opt, run, seal, tune
 
 DRAWS = int(os.environ.get("TRITONX_TOOL_FUZZ", "14"))
 SECONDS = 60
@@ -48,6 +48,14 @@ tuned = tritonx.autotune([tritonx.Config({"BLOCK": 16})], key=["n"])(scale)
 
 def tuning_inputs():
     yield (1,), (np.ones(16, np.float32), 16), {}
+
+SEALED = [{"kernel": "scale", "targets": "cpu", "arguments": {"x": "*fp32:16", "n": [1, 16], "BLOCK": 16}}]
+"""
+PACKAGE = """
+[[kernel]]
+kernel = "scale"
+file = "kernels.py"
+arguments = { x = "*fp32:16", n = { range = [1, 4] }, BLOCK = 16 }
 """
 TTIR = "module { tt.func public @k(%x: !tt.ptr<f32>, %n: i32) { tt.return } }\n"
 KEY = "A" * 52
@@ -81,6 +89,8 @@ TOOLS = {
         Tool("link", link, (("scale.h", "--out", "all"),)),
         Tool("compile", compile, (
             ("kernels.py", "-n", "scale", "-s", "*fp32, i32, 16", "-g", "1,1,1", "-t", "cuda:80", "-o", "made"),)),
+        Tool("seal", seal, (
+            ("kernels.py", "--workers", "0", "-o", "made"), ("package.toml", "--list", "--draws", "5"))),
         Tool("tune", tune, (("kernels.py", "--workers", "0"), ("kernels.py:tuned", "--workers", "0"))),
     )
 }  # fmt: skip
@@ -164,7 +174,8 @@ def contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         str(folder / "kernels.py"), "scale", "*fp32, i32, 16", "1,1,1", "cuda:80", out_path=folder / "h"
     )
     [_, header] = compile.compile_kernel(args)[1]
-    right = {"k.ttgir": TTGIR.encode(), "k.ttir": TTIR.encode(), "in.npz": GOOD, "kernels.py": KERNELS.encode()}
+    right = {"k.ttgir": TTGIR.encode(), "k.ttir": TTIR.encode(), "in.npz": GOOD, "kernels.py": KERNELS.encode(),
+             "package.toml": PACKAGE.encode()}  # fmt: skip
     wrong = {f"{name}.{suffix}": text for name, text in FILES.items() for suffix in ("ttgir", "npz", "py", "h")}
     return {**right, **wrong, "scale.h": header.read_bytes(), "unreadable": b""}
 
@@ -292,7 +303,7 @@ def _shown(text: str) -> Iterator[str]:
 def test_mistakes_are_told(name: str, draw: int) -> None:
     tool = TOOLS[name]
     rng = random.Random(f"{os.environ['TRITONX_SEED']} {name} {draw}")
-    for _ in range(1 if tool.module in (check, compile, tune) else 4):
+    for _ in range(1 if tool.module in (check, compile, seal, tune) else 4):
         arguments, named = changed(rng, tool)
         status, said = called(tool, arguments, rng.choice(list(FILES.values())))
         told = f"{name} {ascii(arguments)[:400]}: {status}, {said}"
@@ -372,6 +383,13 @@ NAMED: list[tuple[str, list[str], str]] = [
     ("compile", ["raises.py", "-n", "scale", "-s", "", "-g", "1,1,1"], "raises.py:1: OSError"),
     ("compile", ["leaves.py", "-n", "scale", "-s", "", "-g", "1,1,1"], "leaves.py:1: SystemExit"),
     ("compile", ["no Python.py", "-n", "scale", "-s", "", "-g", "1,1,1"], "no Python.py:1: SyntaxError"),
+    ("seal", ["nosuch.toml"], "nosuch.toml"),
+    ("seal", ["k.ttir"], "k.ttir"),
+    ("seal", ["raises.py"], "raises.py:1: OSError"),
+    ("seal", ["not UTF-8.py"], "not UTF-8.py"),
+    ("seal", ["empty.py"], "SEALED"),
+    ("seal", ["kernels.py", "-o", "k.ttir"], "--out"),
+    ("seal", ["kernels.py", "--most", "1"], "--most"),
     ("tune", ["nosuch.py"], "nosuch.py"),
     ("tune", ["inputs that raise.py"], "inputs that raise.py:12: ZeroDivisionError"),
     ("tune", ["inputs of no form.py"], "inputs of no form.py"),

@@ -20,6 +20,7 @@ import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Compilation, Options, Parameter, PassStage, Stage, Target
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager, triton_key
+from tritonx.runtime.compiling import sealed
 from tritonx.runtime.compiling.compile_job import CompileJob, Made, begun, job_of, kept, run_stages
 from tritonx.runtime.compiling.compiled_kernel import AsmDict, CompiledKernel, StoredFile
 from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
@@ -125,7 +126,8 @@ def begin(
     file_name = source.name.removeprefix("@")[:FILE_NAME_LIMIT]
     settings = knobs.compilation
     missing = Compile(source, backend, wanted, resolved, source.hash(), file_name)
-    if settings.always_compile or settings.override or resolved.ir_override or _tells(file_name):
+    compiles = settings.always_compile or settings.override or resolved.ir_override or _tells(file_name)
+    if compiles and settings.sealed is None:
         missing.shares = False
         return missing
     found = missing.kept()
@@ -134,8 +136,11 @@ def begin(
         missing = Compile(source, backend, wanted, resolved, placed(source), file_name)
         found = missing.kept()
     if found is None:
+        if settings.sealed is not None:
+            raise sealed.refusal(source.name.removeprefix("@"), source, wanted, resolved)
         return missing
-    missing.taken(found)
+    if settings.sealed is None:
+        missing.taken(found)
     if settings.listener is not None:
         settings.listener(
             src=source,
@@ -265,7 +270,8 @@ class Compile:
         self.options = options
         self.digest = digest
         self.key = compile_key(digest, backend, target, options)
-        self.manager = get_cache_manager(self.key)
+        folder = sealed.folder()
+        self.manager = get_cache_manager(self.key) if folder is None else sealed.SealedFolder(self.key, folder)
         self.file_name = file_name
         self.front_end = 0.0
         """Seconds."""

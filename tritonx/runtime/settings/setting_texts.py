@@ -19,6 +19,14 @@ def parse_bool(text: str) -> bool:
     raise ValueError(f"expected a truth value (1, 0, true, false, ...), got {text!r}")
 
 
+def parse_sealed(text: str) -> str | None:
+    """A truth value as ``1`` or None; anything else names a folder."""
+    try:
+        return "1" if parse_bool(text) else None
+    except ValueError:
+        return text
+
+
 def parse_size(text: str) -> int:
     """Bytes; ``K``, ``M`` and ``G`` are powers of 1024."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)B?", text.strip().upper())

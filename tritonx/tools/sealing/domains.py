@@ -1,0 +1,187 @@
+"""Which values an argument may have, and what launches specialise on of them.
+
+A domain gives, through the very handlers of the launch path, every `ArgSpec` that one of its values has, and draws
+values. An integer's spec depends on the range of types that it is in, on whether it is 1, and on its lowest four bits
+(`runtime/launch/specialize.py`). So one value for each residue mod 16 in each of these ranges stands for all values.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from tritonx.backends.api import Backend, Target
+from tritonx.runtime.devices.dtype_names import UnsupportedDtype, type_name
+from tritonx.runtime.jit import KernelParam
+from tritonx.runtime.launch.arg_spec import ArgSpec, intern
+from tritonx.runtime.launch.binder import handlers_of
+from tritonx.runtime.launch.specialize import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, UINT64_MAX
+from tritonx.tools import command
+
+REGIONS = (
+    *((INT64_MIN, INT32_MIN - 1), (INT32_MIN, -1), (0, 0), (1, 1)),
+    *((2, INT32_MAX), (INT32_MAX + 1, INT64_MAX), (INT64_MAX + 1, UINT64_MAX)),
+)
+"""Within each, an integer's spec depends on its lowest four bits alone."""
+
+
+class Domain(ABC):
+    """The values that one argument may have."""
+
+    @abstractmethod
+    def specs(self, param: KernelParam, target: Target, backend: Backend) -> list[ArgSpec]:
+        """Every spec that a value has, each once."""
+
+    @abstractmethod
+    def draw(self, rng: random.Random) -> object:
+        """A value; of arrays, the spec of one."""
+
+
+@dataclass(frozen=True)
+class Values(Domain):
+    """These values: of a compile-time parameter, or numbers, booleans and None of another one."""
+
+    values: tuple[object, ...]
+
+    def specs(self, param: KernelParam, target: Target, backend: Backend) -> list[ArgSpec]:
+        if param.is_constexpr:
+            return [intern("constexpr", None, value) for value in self.values]
+        handlers = handlers_of(param)
+        return list(dict.fromkeys(handlers(value)[0] for value in self.values))
+
+    def draw(self, rng: random.Random) -> object:
+        return rng.choice(self.values)
+
+
+@dataclass(frozen=True)
+class Integers(Domain):
+    """The multiples of `multiple_of` from `low` to `high`."""
+
+    low: int
+    high: int
+    multiple_of: int = 1
+
+    def representatives(self) -> list[int]:
+        """Of each region and residue mod 16 that the domain has values in, one value."""
+        found: list[int] = []
+        for first, last in REGIONS:
+            low, high = max(self.low, first), min(self.high, last)
+            start = -(-low // self.multiple_of) * self.multiple_of
+            found += range(start, min(high, start + 15 * self.multiple_of) + 1, self.multiple_of)
+        return found
+
+    def specs(self, param: KernelParam, target: Target, backend: Backend) -> list[ArgSpec]:
+        if param.is_constexpr:
+            return [intern("constexpr", None, value) for value in range(*self._span())]
+        handlers = handlers_of(param)
+        return list(dict.fromkeys(handlers(value)[0] for value in self.representatives()))
+
+    def _span(self) -> tuple[int, int, int]:
+        start = -(-self.low // self.multiple_of) * self.multiple_of
+        return start, self.high + 1, self.multiple_of
+
+    def draw(self, rng: random.Random) -> object:
+        start, stop, step = self._span()
+        count = (stop - 1 - start) // step + 1
+        if rng.random() < 0.2:  # 1 and other small values are rare otherwise
+            count = min(count, 32)
+        return start + step * rng.randrange(count)
+
+
+@dataclass(frozen=True)
+class Arrays(Domain):
+    """Arrays, or addresses, of the element types `types`; `aligned`: they begin at multiples of 16 bytes."""
+
+    types: tuple[str, ...]
+    aligned: bool = False
+
+    def specs(self, param: KernelParam, target: Target, backend: Backend) -> list[ArgSpec]:
+        handlers = handlers_of(param)
+        sizes = sorted({"".join(backend.pointer_specialization(nbytes)) for nbytes in (1, 1 << 40)})
+        found: list[ArgSpec] = []
+        for type_ in self.types:
+            for address in (0,) if self.aligned else (0, 8):
+                spec = handlers(StandIn(type_, address))[0]
+                found += [intern(spec.type, spec.attr if spec.attr is None else spec.attr + size) for size in sizes]
+        return list(dict.fromkeys(found))
+
+    def draw(self, rng: random.Random) -> object:
+        return StandIn(rng.choice(self.types), rng.randrange(1 << 20) * (16 if self.aligned else 2))
+
+
+class StandIn:
+    """An array of a type, such as ``*fp32``, at an address where there is none."""
+
+    def __init__(self, type_: str, address: int) -> None:
+        self.dtype = type_.removeprefix("*")
+        self._address = address
+
+    def data_ptr(self) -> int:
+        """Its address."""
+        return self._address
+
+    def __repr__(self) -> str:
+        return f"*{self.dtype} at {self._address:#x}"
+
+
+@dataclass(frozen=True)
+class Union(Domain):
+    """The values of several domains."""
+
+    parts: tuple[Domain, ...]
+
+    def specs(self, param: KernelParam, target: Target, backend: Backend) -> list[ArgSpec]:
+        return list(dict.fromkeys(spec for part in self.parts for spec in part.specs(param, target, backend)))
+
+    def draw(self, rng: random.Random) -> object:
+        return rng.choice(self.parts).draw(rng)
+
+
+_NUMBERS: Mapping[str, tuple[object, ...]] = {"float": (0.5,), "bool": (True, False)}
+
+
+def parse(given: object, name: str, *, constexpr: bool) -> Domain:
+    """A domain as a package says it: see `tritonx.tools.seal`. Raises `Mistake`."""
+    if isinstance(given, Mapping):
+        return _range(cast("Mapping[str, object]", given), name)
+    if isinstance(given, list | tuple):
+        entries = list(cast("Sequence[object]", given))
+        if not entries:
+            raise command.Mistake(f"argument {name}: there is no value")
+        if constexpr or not any(isinstance(entry, str | Mapping) for entry in entries):
+            return Values(tuple(entries))
+        return Union(tuple(parse(entry, name, constexpr=False) for entry in entries))
+    if isinstance(given, str) and not constexpr:
+        return _typed(given, name)
+    return Values((given,))
+
+
+def _range(given: Mapping[str, object], name: str) -> Integers:
+    bounds, multiple = given.get("range"), given.get("multiple_of", 1)
+    unknown = set(given) - {"range", "multiple_of"}
+    fits = isinstance(bounds, list | tuple) and all(type(n) is int for n in cast("Sequence[object]", bounds))
+    if unknown or not fits or type(multiple) is not int or multiple < 1:
+        raise command.Mistake(f"argument {name}: expected range = [LOW, HIGH] and multiple_of = N, got {dict(given)}")
+    low, high = cast("Sequence[int]", bounds) if len(cast("Sequence[int]", bounds)) == 2 else (1, 0)
+    found = Integers(low, high, multiple)
+    if not found.representatives():
+        raise command.Mistake(f"argument {name}: there is no integer in {dict(given)}")
+    return found
+
+
+def _typed(text: str, name: str) -> Domain:
+    if text in _NUMBERS:
+        return Values(_NUMBERS[text])
+    type_, colon, hint = text.partition(":")
+    if not type_.startswith("*") or (colon and hint != "16"):
+        raise command.Mistake(
+            f"argument {name}: expected *TYPE, *TYPE:16, float, bool, values in a list, or a range, got {text!r}"
+        )
+    try:
+        type_name(type_.removeprefix("*"))
+    except UnsupportedDtype as error:
+        raise command.Mistake(f"argument {name}: {error}") from None
+    return Arrays((type_,), bool(colon))
