@@ -18,13 +18,20 @@ def parameters(function: Any) -> list[str]:
     return [p for p in inspect.signature(function).parameters if p not in ("_semantic", "_generator", "self")]
 
 
+def by_position(function: Any) -> int:
+    """How many parameters may be given so: the first ones."""
+    function = getattr(function, "fn", function)
+    kinds = inspect.signature(function).parameters
+    return sum(kinds[p].kind != inspect.Parameter.KEYWORD_ONLY for p in parameters(function))
+
+
 def surface() -> dict[str, Any]:
     import triton.language as tl
     from triton.language.extra import libdevice
     from triton.language.extra.cuda import libdevice as table
 
     functions = {
-        n: parameters(getattr(tl, n))
+        n: (parameters(getattr(tl, n)), by_position(getattr(tl, n)))
         for n in tl.__all__
         if callable(getattr(tl, n)) and not isinstance(getattr(tl, n), type)
     }
