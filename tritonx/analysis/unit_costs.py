@@ -13,12 +13,12 @@ from math import prod
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis.buffers import allocates_memory, conversion_plan, stored_bytes, tensor_layout
+from tritonx.analysis.registers import RENAMING, RUN, RegisterFile, value_bytes
 from tritonx.dialects import arith, math, tile
 from tritonx.dialects.effects import Kind, Proxy, declared_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType
 from tritonx.dialects.layout_constraints import values_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_integer, is_tensor, shape_of, type_of
-from tritonx.layouts import is_free
 from tritonx.layouts.convert import wavefronts
 from tritonx.layouts.dims import REGISTER
 
@@ -31,7 +31,7 @@ class Unit(IntEnum):
 
 
 @dataclass(frozen=True)
-class UnitCosts:
+class UnitCosts(RegisterFile):
     """`products` and `shared_products`: multiply-adds a cycle by the operands' element type, of operands in registers
     and of those that the unit reads from shared memory; a type that is missing costs as if the threads did it.
 
@@ -39,10 +39,8 @@ class UnitCosts:
     `copies_blocks` whether an engine copies blocks by descriptors, and `stores_slots` whether threads that load ahead
     for products store to shared memory what has come, behind the products of another iteration. `lane_bytes`: what a
     lane's asynchronous copy may be wide where those of a warp write consecutive memory, lane after lane: what cannot be
-    brought so the threads store. `copied` is how many
-    bytes arrive in a cycle, `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's
-    registers tiles may wait from one interval to the next; `register_bytes` are the processor's, of which a thread has
-    `thread_bytes` at most. Of a chip that does not say how many there are nothing is planned that would take some.
+    brought so the threads store. `copied` is how many bytes arrive in a cycle, `latency` cycles after a load was issued
+    the first ones.
 
     >>> UnitCosts(lanes=64).lanes
     64
@@ -59,25 +57,6 @@ class UnitCosts:
     lane_bytes: tuple[int, ...] = ()
     copied: int = 32
     latency: int = 600
-    held_bytes: int = 0
-    register_bytes: int | None = None
-    thread_bytes: int | None = None
-
-    @property
-    def thread_registers(self) -> int | None:
-        """Registers of 32 bits that a thread may have; None where that is not known."""
-        return None if self.thread_bytes is None else self.thread_bytes // 4
-
-    @property
-    def registers(self) -> int | None:
-        """Registers of 32 bits of a processor, which its threads share; None where that is not known."""
-        return None if self.register_bytes is None else self.register_bytes // 4
-
-    def thread_share(self, threads: int) -> int | None:
-        """Bytes of registers that each of so many threads of a processor may have; None where that is not known."""
-        if self.register_bytes is None or self.thread_bytes is None:
-            return None
-        return min(self.thread_bytes, self.register_bytes // threads)
 
 
 UNKNOWN_COSTS = UnitCosts()
@@ -88,12 +67,6 @@ SPECIAL: tuple[type[Operation], ...] = (
     *(math.SqrtOp, math.RsqrtOp, arith.DivfOp),
 )
 """Ops of which the threads do few in a cycle."""
-
-RENAMING: tuple[type[Operation], ...] = (tile.SplatOp, tile.BroadcastOp, tile.ExpandDimsOp)
-"""Ops that say where a thread finds elements, and make none."""
-
-RUN = 8
-"""Pointers of a thread, mostly, that differ by constants, or of which an access needs the first."""
 
 WARP = 32
 """Threads whose accesses to shared memory are one wavefront or several, which take a cycle each."""
@@ -106,30 +79,6 @@ def is_asynchronous(op: Operation) -> bool:
     """Whether a unit that reads shared memory by itself does the op, while the threads go on if they may."""
     declared = declared_by(type(op))
     return declared is not None and any(e.kind is Kind.READ and e.proxy is Proxy.ASYNC for e in declared.own(op))
-
-
-def thread_registers(value: SSAValue) -> int:
-    """Bytes of a thread's registers that a value takes; of a scalar, four."""
-    type_ = type_of(value)
-    if not is_tensor(type_) or encoding_of(type_) is None:
-        return 4
-    return tensor_layout(type_).in_size(REGISTER) * stored_bytes(type_)
-
-
-def held_registers(value: SSAValue) -> int:
-    """Bytes of a thread's registers that a value keeps from being used otherwise: of one that names others' elements,
-    theirs; of pointers, those that are not a constant from others."""
-    op = value.owner
-    while isinstance(op, RENAMING) or (isinstance(op, ConvertLayoutOp) and stays_in_threads(op)):
-        value = op.operands[0]
-        op = value.owner
-    held = thread_registers(value)
-    return max(8, held // RUN) if isinstance(element_type(type_of(value)), tile.PointerType) else held
-
-
-def stays_in_threads(op: ConvertLayoutOp) -> bool:
-    """Whether each thread has the elements already."""
-    return is_free(tensor_layout(type_of(op.src)), tensor_layout(type_of(op.result)))
 
 
 def elements(value: SSAValue) -> int:
@@ -174,7 +123,7 @@ def thread_cycles(costs: UnitCosts, op: Operation, threads: int) -> int:
 def load_cycles(costs: UnitCosts, value: SSAValue, width: int, threads: int) -> int:
     """How long the threads take to issue a load, or copy, of `width` bytes a thread at a time: a quarter of the lanes
     compute addresses."""
-    accesses = max(1, thread_registers(value) // width)
+    accesses = max(1, value_bytes(value) // width)
     return max(ISSUE, 4 * accesses * threads // costs.lanes)
 
 

@@ -83,11 +83,13 @@ def layout_passes(gpu: GpuTarget, new: Sequence[Insert] = ()) -> Passes:
         SplitDots(memory),
         AssignLayouts(gpu),
         AccumulateInThreads(),
-        UnrollLoads(limit=gpu.register_limits),
+        UnrollLoads(beside=costs.streaming, limit=gpu.register_limits),
         StageDotOperands(memory, gpu.named_registers or costs.thread_registers),
         CarryScalars(),
         ScheduleLoops(gpu),
-        BufferValues(memory, bool(costs.copy_bytes), costs.lane_bytes, costs.registers or 0, gpu.block_copies),
+        BufferValues(
+            memory, bool(costs.copy_bytes), costs.lane_bytes, costs.registers or 0, costs.usual, gpu.block_copies
+        ),
         ExpandPipeline(),
         Fold(),
         CommonSubexpressionElimination(),

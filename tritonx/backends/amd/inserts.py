@@ -12,7 +12,7 @@ from tritonx.backends.amd.passes.pointers_for_buffer_atomics import PointersForB
 from tritonx.backends.amd.passes.use_buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.targets import SHARED_REGISTERS
 from tritonx.backends.api import Options, Target
-from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.rematerialise import Rematerialise
 from tritonx.transforms.pass_list import Insert
 from tritonx.transforms.tile.dce import DeadCodeElimination
 
@@ -20,7 +20,7 @@ from tritonx.transforms.tile.dce import DeadCodeElimination
 def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     """In the order in which they run. Buffer instructions are an option."""
     yield Insert(OrderCopies(copied_widths(target, options)), after="expand-pipeline")
-    yield Insert(RecomputeNarrow(registers=SHARED_REGISTERS), after="dce")
+    yield Insert(Rematerialise(shared=SHARED_REGISTERS), after="dce")
     yield Insert(PointersForBufferAtomics(), before="widen-float8")
     if isinstance(options, AmdOptions) and options.buffer_ops:
         yield Insert(CarryScalarPointers(), before="widen-float8")

@@ -13,7 +13,6 @@ from tritonx.backends.nvidia.layout_target import (
     makes_maps_at_launch,
 )
 from tritonx.backends.nvidia.options import NvidiaOptions
-from tritonx.backends.nvidia.passes.add_varying_first import AddVaryingFirst
 from tritonx.backends.nvidia.passes.branch_selects import BranchSelects
 from tritonx.backends.nvidia.passes.convert_by_matrices import ConvertByMatrices
 from tritonx.backends.nvidia.passes.copy_blocks import CopyBlocks
@@ -25,14 +24,13 @@ from tritonx.backends.nvidia.passes.insert_fences import InsertFences
 from tritonx.backends.nvidia.passes.late_store_waits import LateStoreWaits
 from tritonx.backends.nvidia.passes.map_at_launch import MapAtLaunch
 from tritonx.backends.nvidia.passes.multiply_in_parts import MultiplyInParts
-from tritonx.backends.nvidia.passes.recompute_offsets import RecomputeOffsets
 from tritonx.backends.nvidia.passes.start_products import StartProducts
 from tritonx.backends.nvidia.passes.transpose_dots import TransposeDots
 from tritonx.backends.nvidia.passes.view_transposed import ViewTransposed
 from tritonx.backends.nvidia.passes.wait_for_products import WaitForProducts
 from tritonx.backends.nvidia.targets import MAX_REGISTERS, capability
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
-from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.rematerialise import Rematerialise
 from tritonx.transforms.pass_list import Insert
 from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.rewrite_descriptors import RewriteDescriptors
@@ -66,8 +64,6 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     if copies_blocks(target, options):
         yield Insert(ViewTransposed(), after="stage-dot-operands")
     yield Insert(EncodeDescriptors(), after="stage-dot-operands")
-    yield Insert(AddVaryingFirst(MAX_REGISTERS), before="cse")
-    yield Insert(RecomputeNarrow(registers=registers), after="dce")
     if makes_maps_at_launch(target, options):
         yield Insert(MapAtLaunch(), after="dce")
     yield Insert(CopyBlocks(), after="dce")
@@ -76,7 +72,7 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
         yield Insert(WaitForProducts(), after="dce")
     yield Insert(FenceStores(), after="dce")
     yield Insert(LateStoreWaits(gpu.shared_memory), after="dce")
-    yield Insert(RecomputeOffsets(MAX_REGISTERS), after="dce")
+    yield Insert(Rematerialise(MAX_REGISTERS, registers, working=gpu.costs.working), after="dce")
     limit = options.maxnreg if isinstance(options, NvidiaOptions) else None
     yield Insert(AllocateWarpGroups(registers, limit=limit), before="widen-float8")
     yield Insert(BranchSelects(), before="widen-float8")

@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
-from tritonx.analysis.unit_costs import thread_registers
+from tritonx.analysis.registers import carried_words
 from tritonx.backends.api import Shortage
-from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.scf import ForOp
 from tritonx.ir.properties import stated_number
-from tritonx.ir.types import is_float, type_of
 from tritonx.ir.walk import ops_in
 
 
@@ -33,12 +30,5 @@ def shortage(room: Room, module: ModuleOp) -> Shortage | None:
     shared = stated_number(module.attributes, "ttg.shared") or 0
     if shared > room.shared:
         return Shortage(shared, room.shared, "shared memory")
-    carried = max((carried_registers(op) for op in ops_in(module) if isinstance(op, ForOp)), default=0)
+    carried = max((carried_words(op, indices=False) for op in ops_in(module) if isinstance(op, ForOp)), default=0)
     return Shortage(carried, room.registers, "registers") if carried > room.registers else None
-
-
-def carried_registers(loop: Operation) -> int:
-    """Registers of a thread that hold numbers from one round to the next. Indices and pointers count for nothing: they
-    can be computed again."""
-    values = [each.argument for each in carried_by(loop)]
-    return sum(thread_registers(value) for value in values if is_float(type_of(value))) // 4

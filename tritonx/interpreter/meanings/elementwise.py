@@ -56,7 +56,7 @@ def _select(op: arith.SelectOp, bind: Binder) -> Function:
 
 
 def _inline_assembly(op: tile.ElementwiseInlineAsmOp, bind: Binder) -> Function:
-    """An empty piece whose result is its operand's register (`recompute-narrow` writes them) is that operand."""
+    """An empty piece whose result is its operand's register (`rematerialise` writes them) is that operand."""
     if not op.asm_string.data and op.constraints.data == "=r,0":
 
         def same(value: Array) -> Array:

@@ -12,10 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.registers import carried_words, for_tiles, words
 from tritonx.analysis.shared_budget import SharedBudget
-from tritonx.analysis.thread_words import thread_words
 from tritonx.dialects import scf, tile
-from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.gpu_layout import (
     ConvertLayoutOp,
     LocalAllocOp,
@@ -94,7 +93,7 @@ class StageDotOperands(ModulePass):
         products: list[list[Operand]] = []
         inside: list[list[Operand]] = []
         outside: list[list[Operand]] = []
-        held = None if self.registers is None else self.registers * 3 // 4
+        held = None if self.registers is None else for_tiles(self.registers)
         for inner in ops_in(function):
             if isinstance(inner, ConvertLayoutOp):
                 _stage_for_matrix_loads(inner, held)
@@ -299,9 +298,9 @@ def _thread_words(dot: tile.DotOp, convert: ConvertLayoutOp) -> int:
     """Registers of a thread that are taken while the product is computed: by the operand, by the tiles that the loop
     around it carries, and by the result where it is none of these."""
     loop = dot.parent_op()
-    carried = [each.argument for each in carried_by(loop)] if isinstance(loop, scf.ForOp) else []
-    result = [] if dot.c in carried else [dot.d]
-    return sum(thread_words(type_of(value)) for value in (convert.result, *carried, *result))
+    carried, arguments = (carried_words(loop), loop.body.block.args) if isinstance(loop, scf.ForOp) else (0, ())
+    result = 0 if dot.c in arguments else words(type_of(dot.d))
+    return words(type_of(convert.result)) + carried + result
 
 
 def _before(op: Operation, new: Operation) -> Operation:

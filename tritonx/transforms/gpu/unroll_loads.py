@@ -27,7 +27,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.access_width import pointer_accesses
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import scratch_size, tensor_layout
-from tritonx.analysis.thread_words import thread_words
+from tritonx.analysis.registers import RegisterFile, words
 from tritonx.dialects import arith, scf, tile
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import only_block
@@ -40,13 +40,9 @@ from tritonx.layouts.dims import REGISTER
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 from tritonx.transforms.tile.unroll import unroll
 
-WORKING_REGISTERS = 32
-"""What such a loop needs beside the loaded words: addresses, sums. With 16, loads of 128 bytes a thread were not all
-put first (column sum, 32×64 tiles: 2873 GB/s instead of 3704)."""
-
 ADDRESSES = 8
-"""Of these, at least, are for addresses and counters: where the carried tiles need the others and more, code within the
-limit spills."""
+"""Of those beside what is loaded, at least, are for addresses and counters: where the carried tiles need the others and
+more, code within the limit spills."""
 
 WIDENING = 8
 """Registers more where narrow numbers are summed as pairs of words (16 bits and 64: 55 of 48, 16 bytes spilled)."""
@@ -93,6 +89,8 @@ class UnrollLoads(ModulePass):
     """Bytes of a thread's registers that may wait for loads."""
     work: int = 256
     """Simple ops that a thread may have in the body."""
+    beside: int = RegisterFile.streaming
+    """Registers of a thread beside what it loads: for addresses, and sums."""
     limit: bool = False
     """Whether to set the registers of a thread."""
 
@@ -106,10 +104,10 @@ class UnrollLoads(ModulePass):
             loads = self._loads(loop)
             if loads and (factor := self._factor(loop, loaded := _loaded(loads, facts()))) > 1:
                 most = max(most, factor * loaded.values)
-                needed = max(needed, factor * loaded.values + sum(map(thread_words, _sums(loop))) + ADDRESSES)
+                needed = max(needed, factor * loaded.values + sum(map(words, _sums(loop))) + ADDRESSES)
                 widening = max(widening, WIDENING * _widens(loop, loads))
                 unroll(loop, factor)
-        limit = -(-(most + WORKING_REGISTERS + widening) // 8) * 8
+        limit = -(-(most + self.beside + widening) // 8) * 8
         if most and self.limit and "ttg.maxnreg" not in op.attributes and needed <= limit:
             op.attributes["ttg.maxnreg"] = IntegerAttr(limit, 32)
 
@@ -150,9 +148,9 @@ def _loaded(loads: list[tile.LoadOp], facts: AxisFacts) -> Loaded:
     for load in loads:
         layout, bits = tensor_layout(type_of(load.ptr)), bit_width(element_type(type_of(load.results[0])))
         width = pointer_accesses(facts, layout, load.ptr, load.mask, bits, may_split=True).width
-        accesses, words = layout.in_size(REGISTER) // width, -(-width * bits // 32)
-        values += accesses * words
-        waiting += accesses * (words + (ADDRESS if words < ADDRESS else 0))
+        accesses, taken = layout.in_size(REGISTER) // width, -(-width * bits // 32)
+        values += accesses * taken
+        waiting += accesses * (taken + (ADDRESS if taken < ADDRESS else 0))
     return Loaded(values, waiting)
 
 

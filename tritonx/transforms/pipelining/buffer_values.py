@@ -35,8 +35,8 @@ from xdsl.utils.hints import isa
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.blocks_together import RESERVED
+from tritonx.analysis.registers import RegisterFile, carried_words, for_tiles
 from tritonx.analysis.shared_budget import SharedBudget, blocks_around, fits_around
-from tritonx.analysis.unit_costs import thread_registers
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, memdesc
 from tritonx.dialects.interfaces import BlockCopies
@@ -58,7 +58,6 @@ from tritonx.transforms.pipelining.buffered_tiles import (
     stored_tile,
 )
 from tritonx.transforms.pipelining.copies_to_slots import Rewriting
-from tritonx.transforms.pipelining.loads_ahead import WORD_BYTES
 from tritonx.transforms.pipelining.loop_schedule import (
     LAST_STAGE,
     TOPIC,
@@ -72,13 +71,6 @@ from tritonx.transforms.pipelining.loop_schedule import (
 )
 from tritonx.transforms.pipelining.plan import Buffer, Plan, parse_plan
 from tritonx.transforms.pipelining.rearrange import behind_readers, copies_behind, turned_behind
-
-USUAL_REGISTERS = 160
-"""Of a thread of a kernel with products, at least: where these are for one block alone, shared memory is not what keeps
-another one out."""
-OTHER_REGISTERS = 64
-"""Of a thread, beside what the loop carries."""
-
 
 FAULT = "the plan does not hold"
 """A defect of this pass, for which a user's loop runs as it stands; tests look for it."""
@@ -145,6 +137,8 @@ class BufferValues(ModulePass):
     registers: int = 0
     """Registers of 32 bits of a multiprocessor, which its blocks share; 0 where no slots of `copies` are given up for
     more blocks."""
+    usual: int = RegisterFile.usual
+    """That a thread of a kernel with products has at least."""
     blocks: str = ""
     """The dialect whose ops copy blocks of descriptors; none where threads load these."""
     plans: bool = False
@@ -184,7 +178,7 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
         if _fits(loop, tiles, budget.limit):
             if given.copies and given.registers:
                 _give_back(buffers)
-                shorter, tiles = _with_room(shorter, tiles, facts, given.registers, budget)
+                shorter, tiles = _with_room(shorter, tiles, facts, given, budget)
                 buffers = _take(loop, tiles)
             _write_down(shorter)
             if tiles:
@@ -349,12 +343,12 @@ def _in_fewer_slots(
 
 
 def _with_room(
-    schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts, registers: int, budget: SharedBudget
+    schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts, given: BufferValues, budget: SharedBudget
 ) -> tuple[LoopSchedule, Sequence[BufferedTile]]:
-    """Both in fewer slots, if two blocks of so many registers for each thread have room so, and one else; else as they
+    """Both in fewer slots, if two blocks have room so, and one else; else as they
     are."""
     found = _in_fewer_slots(schedule, tiles, facts)
-    if found is None or not _makes_room(schedule, tiles, found[1], registers, budget):
+    if found is None or not _makes_room(schedule, tiles, found[1], given, budget):
         return schedule, tiles
     return found
 
@@ -363,13 +357,13 @@ def _makes_room(
     schedule: LoopSchedule,
     tiles: Sequence[BufferedTile],
     fewer: Sequence[BufferedTile],
-    registers: int,
+    given: BufferValues,
     budget: SharedBudget,
 ) -> bool:
     """Whether two blocks have room with the one's slots and not with the other's, and registers as far as what the loop
     carries tells."""
-    carried = sum(thread_registers(each.argument) for each in schedule.carried) // WORD_BYTES
-    if registers < 2 * max(USUAL_REGISTERS, carried + OTHER_REGISTERS):
+    share = given.registers // 2
+    if share < given.usual or carried_words(schedule.loop) > for_tiles(share):
         return False
     before, after = (_blocks(schedule.loop, each, budget, RESERVED) for each in (tiles, fewer))
     return before < after

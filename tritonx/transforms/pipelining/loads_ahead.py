@@ -35,11 +35,11 @@ from tritonx.analysis.buffers import (
     is_shared_memory,
     tile_bytes,
 )
+from tritonx.analysis.registers import WORD_BYTES, for_tiles, value_bytes
 from tritonx.analysis.unit_costs import (
     UnitCosts,
     is_asynchronous,
     product_cycles,
-    thread_registers,
 )
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import carried_by
@@ -51,9 +51,6 @@ from tritonx.transforms.pipelining.modulo_problem import Arc, Problem, Task, sta
 
 SMALL_BYTES = 16
 """Of a thread's registers, that what is loaded may take in all the intervals that it waits."""
-
-WORD_BYTES = 4
-"""Of a register."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ def loads_ahead(
     stores_slots = costs.stores_slots and not all(is_copied(graph.ops[n]) for n, slot in slots.items() if slot)
     for number, slot in slots.items():
         op = graph.ops[number]
-        most, taken = lead, thread_registers(op.results[0])
+        most, taken = lead, value_bytes(op.results[0])
         stored = bool(slot) and stores_slots
         if not slot and _is_block(op):
             continue
@@ -144,24 +141,24 @@ def _beside(graph: LoopGraph, leads: dict[int, int], stages: int, room: int) -> 
     for number, op in enumerate(graph.ops):
         if number in leads or not is_load(op) or _is_block(op) or not _is_used(graph, number):
             continue
-        taken = thread_registers(op.results[0])
+        taken = value_bytes(op.results[0])
         if taken <= min(SMALL_BYTES, room) and _can_lead(graph, leads, number, 1, stages):
             leads[number], room = 1, room - taken
             yield Ahead(number, 1)
 
 
 def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
-    """Bytes of a thread's registers in which what is loaded may wait. A quarter of all is for addresses and for what is
-    computed, another for operands of products that are not read from memory, half of that for those that are read in
-    steps; the loop carries on sums in the rest."""
+    """Bytes of a thread's registers in which what is loaded may wait. Of what there is for tiles, a quarter of all is
+    for operands of products that are not read from memory, half of that for those that are read in steps; the loop
+    carries on sums in the rest."""
     share = costs.thread_share(threads)
     if share is None:
         return 0
     from_memory = all(is_asynchronous(graph.ops[number]) for number in products_of(graph))
-    most = share * 3 // 4 if from_memory else share * 5 // 8 if costs.stores_slots else share // 2
+    operands = 0 if from_memory else share // 8 if costs.stores_slots else share // 4
     values = [each.argument for each in carried_by(graph.loop)]
-    carried = sum(thread_registers(value) for value in values if is_float(type_of(value)) or _is_sum(value))
-    return min(costs.held_bytes, most - carried)
+    carried = sum(value_bytes(value) for value in values if is_float(type_of(value)) or _is_sum(value))
+    return min(costs.held_bytes, for_tiles(share) - operands - carried)
 
 
 def _is_sum(value: SSAValue) -> bool:
@@ -223,7 +220,7 @@ def waits_in_memory(load: Operation, intervals: int) -> bool:
     type_ = type_of(result)
     if not is_tensor(type_) or is_pointer(element_type(type_)) or bit_width(element_type(type_)) < 8:
         return False
-    return thread_registers(result) * intervals > SMALL_BYTES
+    return value_bytes(result) * intervals > SMALL_BYTES
 
 
 def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int = 0) -> int:

@@ -9,11 +9,11 @@ from functools import cached_property
 from xdsl.ir import Operation
 
 from tritonx.analysis.buffers import allocates_memory, allocation_size, tile_bytes
+from tritonx.analysis.registers import kept_bytes
 from tritonx.analysis.unit_costs import (
     ISSUE,
     Unit,
     UnitCosts,
-    held_registers,
     is_asynchronous,
     load_cycles,
     product_cycles,
@@ -280,7 +280,7 @@ class LoopPipeline:
         type_ = type_of(arc.value)
         if isinstance(type_, MemDescType):
             return max(1, allocation_size(type_) // self.threads)
-        return sum(held_registers(result) for result in self.graph.ops[arc.source].results)
+        return sum(kept_bytes(result) for result in self.graph.ops[arc.source].results)
 
     # --- what to try first
 

@@ -53,12 +53,6 @@ WORTHWHILE = 0.7
 """Of the interval without: what is left with another stage, in which results of products wait in registers. On an H200
 attention forward of 64 and 128 columns in 8 warps, with 0.73 to 0.84 of it by the model, is 1 to 10 % slower so (six
 configurations, one of them the same); of 256 columns the model has 0.60 to 0.66."""
-CROWDED = 1.125
-"""Of a thread's registers: what values of asynchronous products may take, by count, without another order being looked
-for. Of 15 gradients of attention for 9.0 with 0.93 to 1.05 of them ptxas spills 0 to 308 bytes, and in other orders, of
-0.9 or less, as many (-40 to +56); two chains of two products with 1.26 of them spill 768, and none in another order."""
-WORKING_BYTES = 96
-"""Of a thread's registers, for what is not kept from one task to another: addresses, counters, intermediates."""
 
 
 class PipelineTarget(Named, Protocol):
@@ -170,7 +164,7 @@ class _Function:
         share = self.target.costs.thread_share(self.threads * blocks) if blocks is not None else None
         if blocks is None or share is None:
             return pipeline, schedule
-        more = replace(pipeline, more=1, room=share - WORKING_BYTES)
+        more = replace(pipeline, more=1, room=share - self.target.costs.intermediate_bytes)
         least = max(pipeline.matrix, pipeline.problem.used(Unit.THREADS))
         longest = int(WORTHWHILE * schedule.interval)
         if blocks * least > longest:
@@ -184,9 +178,9 @@ class _Function:
         share = self.target.costs.thread_share(self.threads) if pipeline.is_asynchronous else None
         if share is None:
             return schedule
-        problem = pipeline.within(share - WORKING_BYTES)
+        problem = pipeline.within(share - self.target.costs.intermediate_bytes)
         held = most_held(problem, schedule)
-        found = solve(problem) if held > CROWDED * share else None
+        found = solve(problem) if held > self.target.costs.crowded * share else None
         if found is None:
             return schedule
         fewer = f"{held} bytes of registers in the fastest order, {most_held(problem, found)} in another"
@@ -199,7 +193,7 @@ class _Function:
         costs = self.target.costs
         if costs.thread_bytes is None or costs.register_bytes is None:
             return None
-        taken = min(costs.thread_bytes, most_held(pipeline.problem, schedule) + WORKING_BYTES)
+        taken = min(costs.thread_bytes, most_held(pipeline.problem, schedule) + costs.intermediate_bytes)
         slots = sum(each.slot * each.slots for each in pipeline.ahead)
         return max(1, min(costs.register_bytes // (self.threads * taken), self.limit // max(1, slots)))
 

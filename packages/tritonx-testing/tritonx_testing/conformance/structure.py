@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
-from tritonx.analysis.thread_words import thread_words
+from tritonx.analysis.registers import words as thread_words
 from tritonx.backends.api import Compilation
 from tritonx.dialects import math, tile
 from tritonx.dialects.gpu_layout import BlockedEncodingAttr, LocalDotOp

@@ -45,7 +45,7 @@ def test_a_side_that_the_product_has_not(compiled: Compile) -> None:
 
 
 def test_a_wide_row_waits_as_it_was_loaded(compiled: Compile) -> None:
-    """`recompute-narrow` keeps halves of more registers than two blocks have by assembly without text."""
+    """`rematerialise` keeps halves of more registers than two blocks have by assembly without text."""
     arrays = [np.zeros(1 << 15, np.float16) for _ in range(2)]
     made = compiled("gfx942", softmax, arrays, {"n_cols": 1 << 15, "BLOCK": 1 << 15}, num_warps=4)
     assert "elementwise_inline_asm" in print_module(made.stages["ttgir"])

@@ -15,7 +15,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.nvidia import inserts as passes
 from tritonx.backends.nvidia.assembler.assemble import find_ptxas
-from tritonx.backends.nvidia.passes.recompute_offsets import RecomputeOffsets
+from tritonx.transforms.gpu.rematerialise import Rematerialise
 from tritonx_testing.conformance import cases
 from tritonx_testing.conformance.device import check
 from tritonx_testing.conformance.isolated import is_refusal, is_too_long
@@ -65,7 +65,7 @@ FAMILIES = ("dot", "shape", "memory", "reduce", "control")
 @pytest.mark.parametrize("draw", range(20))
 def test_every_store_computes_its_offsets(draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cases of the conformance suite, as if registers were always short."""
-    monkeypatch.setattr(passes, "RecomputeOffsets", lambda _: RecomputeOffsets(registers=0))
+    monkeypatch.setattr(passes, "Rematerialise", lambda *_, **__: Rematerialise(registers=0))
     random = Random(f"{SEED} {draw}")
     family, arch = random.choice(FAMILIES), random.choice(("80", "90"))
     device = PtxDevice(arch, SEED)

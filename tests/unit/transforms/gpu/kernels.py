@@ -241,11 +241,11 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "accumulate-in-threads": column_sum,
     "unroll-loads": small_column_sum,
     "stage-dot-operands": product,
-    "recompute-narrow": narrow,
+    "rematerialise tiles": narrow,
+    "rematerialise sums": nested,
+    "rematerialise offsets": nested,
     "widen-float8": float8,
     "branch-selects": flat,
-    "add-varying-first": nested,
-    "recompute-offsets": nested,
     "carry-scalars": moving,
     "reduce-together": several,
     "share-barriers": transposes,
@@ -255,4 +255,4 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "allocate-shared-memory": transposes,
     "insert-barriers": transposes,
 }
-"""By pass, a kernel that it changes."""
+"""By pass, and what it does where there are several things, a kernel that it changes."""

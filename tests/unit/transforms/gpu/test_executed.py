@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -24,8 +25,6 @@ from tests.unit.transforms.gpu.kernels import ACTS_ON
 from tritonx.backends.amd import passes as amd_passes
 from tritonx.backends.api import PassStage
 from tritonx.backends.nvidia import passes as nvidia_passes
-from tritonx.backends.nvidia.passes.add_varying_first import AddVaryingFirst
-from tritonx.backends.nvidia.passes.recompute_offsets import RecomputeOffsets
 from tritonx.backends.registry import get_backend
 from tritonx.dialects.tile import FuncOp, TensorDescType
 from tritonx.interpreter.asynchronous import Report, Setting, Warps, execute
@@ -38,7 +37,10 @@ from tritonx.tools.tensor_descriptor import TensorDescriptor
 from tritonx.transforms import gpu as passes_of_the_level
 from tritonx.transforms import pipelining
 from tritonx.transforms.gpu.make_room import MakeRoom
-from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.remade_offsets import remake_offsets
+from tritonx.transforms.gpu.remade_sums import remake_sums
+from tritonx.transforms.gpu.remade_tiles import remake_tiles
+from tritonx.transforms.gpu.rematerialise import Rematerialise
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx_testing.generate import random_kernel
 
@@ -172,33 +174,46 @@ def test_random_kernels(draw: int) -> None:
     verify(program.bound.module)
 
 
-def acting(one: ModulePass) -> ModulePass:
-    """The pass with limits at which it acts on a small kernel."""
+def acting(one: ModulePass, part: str) -> ModulePass:
+    """The pass with limits at which it, or a part of it, acts on a small kernel."""
     match one.name:
         case "split-dots":
             return SplitDots(shared_memory=8 << 10)
-        case "recompute-narrow":
-            return RecomputeNarrow(words=16, registers=65536, blocks=64)
-        case "add-varying-first":
-            return AddVaryingFirst(registers=0)
-        case "recompute-offsets":
-            return RecomputeOffsets(registers=0)
+        case "rematerialise":
+            return Rematerialising(part=part)
         case "make-room":
             return MakeRoom(shared_memory=10 << 10)
         case _:
             return one
 
 
+@dataclass(frozen=True)
+class Rematerialising(Rematerialise):
+    """The pass as if it did one of the three things alone, in a thread without registers."""
+
+    part: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        match self.part:
+            case "tiles":
+                remake_tiles(op, least=16, room=0)
+            case "sums":
+                remake_sums(op, room=0)
+            case _:
+                remake_offsets(op, room=0)
+
+
 @pytest.mark.parametrize("draw", range(DRAWS))
-@pytest.mark.parametrize("name", ACTS_ON)
-def test_each_pass(name: str, draw: int) -> None:
+@pytest.mark.parametrize("what", ACTS_ON)
+def test_each_pass(what: str, draw: int) -> None:
     """A kernel that the pass is for: it acts, and what the kernel does stays."""
-    random = Random(f"{SEED} {name} {draw}")
-    made = ACTS_ON[name](random)
-    target = "cuda:90" if name == "recompute-narrow" else random.choice(("cuda:80", "cuda:90"))
+    random = Random(f"{SEED} {what} {draw}")
+    made = ACTS_ON[what](random)
+    name, _, part = what.partition(" ")
+    target = "cuda:90" if part == "tiles" else random.choice(("cuda:80", "cuda:90"))
     pipeline = {"pipeline": name in WITH_PIPELINES}
     program = Program(made.kernel, made.args, made.constants, target, made.num_warps, options=pipeline)
-    program.passes = [acting(one) if one.name == name else one for one in program.passes]
+    program.passes = [acting(one, part) if one.name == name else one for one in program.passes]
     before, _ = program.run()
     acted = False
     for one, changed in program.through(name):
@@ -228,4 +243,5 @@ def test_every_pass_has_a_kernel() -> None:
         for value in [node.value]
         if isinstance(value, ast.Constant)
     }
-    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES | DESCRIBED | TRANSPOSED | HELD_BY_BACKENDS
+    acting_on = {what.partition(" ")[0] for what in ACTS_ON}
+    assert names == acting_on | FROM_FILES | PIPELINES | DESCRIBED | TRANSPOSED | HELD_BY_BACKENDS

@@ -58,7 +58,7 @@ def lowered(kernel: Any, args: Sequence[Any], constants: dict[str, Any], target:
         if one.name == ScheduleLoops.name:
             break
         one.apply(pass_context(), module)
-        if one.name == "recompute-narrow":
+        if one.name == "rematerialise":
             break
     return module, ScheduleLoops(backend.gpu_target(chip, chosen))
 

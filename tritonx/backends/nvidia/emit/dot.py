@@ -16,7 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonx.analysis.registers import for_tiles
 from tritonx.backends.nvidia.emit.convert import pair_format, widen_pair
+from tritonx.backends.nvidia.targets import MAX_REGISTERS
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.shape import positions
@@ -160,8 +162,8 @@ def multiply(
     return f.gathered(c.elem, [out[where[p]] for p in places])
 
 
-STEP_WORDS = 192
-"""Registers for the results of a thread and the operands of a step: three quarters of all. 128x128x64 f16 on 8 warps
+STEP_WORDS = for_tiles(MAX_REGISTERS + 1)
+"""Registers for the results of a thread and the operands of a step. 128x128x64 f16 on 8 warps
 reads its operands whole, 160 registers in all (178 TFLOP/s on an H200; 150 in steps of 16)."""
 
 

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.unit_costs import thread_registers
+from tritonx.analysis.registers import value_bytes
 from tritonx.dialects import scf
 from tritonx.dialects.effects import Kind, Resource, effects_of
 from tritonx.dialects.gpu_layout import LocalLoadOp, MemDescSubsliceOp, MemDescType, memdesc
@@ -89,7 +89,7 @@ def _parts(product: WarpGroupDotOp, load: LocalLoadOp) -> int:
     steps = shape_of(type_)[1] * bit_width(element_type(type_)) // STEP_BITS
     if product.maxNumImpreciseAcc.value.data or product.isAsync.value.data:
         return 1
-    return min(steps, max(2, thread_registers(load.result) // PART_BYTES))
+    return min(steps, max(2, value_bytes(load.result) // PART_BYTES))
 
 
 def _split(product: WarpGroupDotOp, load: LocalLoadOp, parts: int) -> None:

@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p 'recompute-narrow{words=64 registers=65536}' | filecheck %s
+// RUN: tritonx-opt %s -p 'rematerialise{words=64 shared=65536}' | filecheck %s
 
 // 16 warps hold 32768 elements: 32 words a thread as bf16, 64 as f32. Behind the reduction the tile is widened again from an
 // opaque copy of the narrow one, and two blocks of 512 threads get 64 registers each.

@@ -1,4 +1,5 @@
-"""Pointers of nested loops are summed so that what an outer loop's rounds have in common need not be kept for them.
+"""Pointers of nested loops are summed so that what an outer loop's rounds have in common need not be kept for them
+(`rematerialise`).
 
 `(p + rows * stride) + columns`, in a loop in which only the columns change, is a pointer for each row that LLVM
 computes in front of the loop, as it does with all that is the same in every round. In a loop that itself has loops,
@@ -16,55 +17,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 
-from tritonx.analysis.thread_words import thread_elements, thread_words
+from tritonx.analysis.registers import Pressure, elements
 from tritonx.dialects import scf, tile
 from tritonx.ir.builder import Builder
-from tritonx.ir.contract import Contract
 from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import is_defined_inside
 from tritonx.ir.effects import has_effects
 from tritonx.ir.types import element_type, encoding_of, shape_of, tensor, type_of
 from tritonx.ir.walk import ops_in
-from tritonx.transforms.gpu.recompute_narrow import WORKING_REGISTERS
-
-
-@dataclass(frozen=True)
-class AddVaryingFirst(ModulePass):
-    """Adds an offset that changes before one that does not, where sums would be kept in loops.
-
-    Exchanges the offsets of a `tt.addptr` of a `tt.broadcast` of another one, of a splat pointer, where the second
-    offset is a `tt.broadcast` of fewer numbers in a thread, and alone changes in a loop with loops inside. The tile of
-    pointers is the same. It is done in loops in which such sums, what a loop inside carries and 48 registers more are
-    beyond the ``registers`` of a thread; where nobody says how many there are, it does nothing."""
-
-    name = "add-varying-first"
-    contract = Contract(
-        ("ttg",), on=("tt.addptr",), creates=("tt.splat", "tt.broadcast", "tt.addptr"), needs=("assign-layouts",)
-    )
-
-    registers: int | None = None
-    """Of 32 bits, that a thread can have."""
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.registers is None:
-            return
-        nests = [_Nest(loop) for loop in ops_in(op) if isinstance(loop, _LOOPS) and _loops_in(loop)]
-        for nest in nests:
-            sums = nest.sums()
-            if sums and _kept(sums) + nest.carried() + WORKING_REGISTERS > self.registers:
-                for each in sums:
-                    _exchange(each)
-
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
 
 WORDS = 2
 """Registers of a pointer into global memory."""
+
+
+def remake_sums(module: ModuleOp, room: int) -> None:
+    """Add an offset that changes before one that does not, where the sums would be kept in loops.
+
+    Exchanges the offsets of a `tt.addptr` of a `tt.broadcast` of another one, of a splat pointer, where the second
+    offset is a `tt.broadcast` of fewer numbers in a thread, and alone changes in a loop with loops inside. The tile of
+    pointers is the same. It is done in loops in which such sums and what a loop inside carries take more than ``room``
+    registers."""
+    nests = [_Nest(loop) for loop in ops_in(module) if isinstance(loop, _LOOPS) and _loops_in(loop)]
+    for nest in nests:
+        sums = nest.sums()
+        if sums and _kept(sums) + nest.held() > room:
+            for each in sums:
+                _exchange(each)
 
 
 @dataclass(frozen=True)
@@ -89,7 +72,7 @@ def _sum_of(op: tile.AddPtrOp) -> _Sum | None:
 
 def _kept(sums: Sequence[_Sum]) -> int:
     """Registers of the pointers with the first offset, each of them once."""
-    kept = {(each.pointer, each.first): thread_elements(type_of(each.first)) for each in sums}
+    kept = {(each.pointer, each.first): elements(type_of(each.first)) for each in sums}
     return sum(kept.values()) * WORDS
 
 
@@ -107,15 +90,15 @@ class _Nest:
             each
             for each in found
             if each is not None
-            and thread_elements(type_of(each.first)) > thread_elements(type_of(each.second))
+            and elements(type_of(each.first)) > elements(type_of(each.second))
             and self.varies(each.second)
             and not self.varies(each.pointer)
             and not self.varies(each.first)
         ]
 
-    def carried(self) -> int:
-        """Registers of what a loop inside carries, of the one with most."""
-        return max(sum(thread_words(type_of(result)) for result in loop.results) for loop in _loops_in(self.loop))
+    def held(self) -> int:
+        """Registers at a loop inside, of the one with most."""
+        return max(Pressure(block).across(loop) for loop in _loops_in(self.loop) if (block := loop.parent) is not None)
 
     def varies(self, value: SSAValue) -> bool:
         """Whether a value may differ from round to round."""

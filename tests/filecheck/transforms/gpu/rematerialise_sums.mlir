@@ -1,6 +1,6 @@
-// RUN: tritonx-opt %s -p 'add-varying-first{registers=96}' | filecheck %s
-// RUN: tritonx-opt %s -p 'add-varying-first{registers=255}' | filecheck %s --check-prefix ROOM
-// RUN: tritonx-opt %s -p add-varying-first | filecheck %s --check-prefix ROOM
+// RUN: tritonx-opt %s -p 'rematerialise{registers=96}' | filecheck %s
+// RUN: tritonx-opt %s -p 'rematerialise{registers=255}' | filecheck %s --check-prefix ROOM
+// RUN: tritonx-opt %s -p rematerialise | filecheck %s --check-prefix ROOM
 
 // A warp has 16 of 128 rows and 4 of 16 columns a thread.
 #b = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>

@@ -1,7 +1,7 @@
-// RUN: tritonx-opt %s -p 'recompute-offsets{registers=137}' | filecheck %s
-// RUN: tritonx-opt %s -p 'recompute-offsets{registers=138}' | filecheck %s --check-prefix BEHIND
-// RUN: tritonx-opt %s -p 'recompute-offsets{registers=184}' | filecheck %s --check-prefix ROOM
-// RUN: tritonx-opt %s -p recompute-offsets | filecheck %s --check-prefix ROOM
+// RUN: tritonx-opt %s -p 'rematerialise{registers=137}' | filecheck %s
+// RUN: tritonx-opt %s -p 'rematerialise{registers=138}' | filecheck %s --check-prefix BEHIND
+// RUN: tritonx-opt %s -p 'rematerialise{registers=184}' | filecheck %s --check-prefix ROOM
+// RUN: tritonx-opt %s -p rematerialise | filecheck %s --check-prefix ROOM
 
 // A warp has 16 of 128 rows and 4 of 16 columns a thread: 64 words of f32.
 #b = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>
