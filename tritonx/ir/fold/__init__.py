@@ -5,6 +5,12 @@ then never creates the op) and the fold pass share one table; what Triton's fron
 the pass's, so that the front ends' results can be compared op by op. A rule answers with an existing value, a constant,
 or one simpler op; it creates nothing. Every rule holds for tiles, elementwise, and for every operand value, NaN and
 -0.0 included.
+
+What an op computes is said twice, here of Python's numbers and in `interpreter/meanings` of NumPy's arrays. Time is not
+the reason: with the interpreter's functions for integers 30 kernels took 1.93 to 2.51 processor seconds to LLVM's text,
+and 1.97 to 2.14 as they are (cuda:90, five runs by turns, 285 results). But a rule is asked before there is an op,
+which a meaning is of, and `ir` imports neither NumPy nor what executes it. `tests/unit/ir/test_one_meaning.py` holds
+that both agree, for every op and type.
 """
 
 from __future__ import annotations
