@@ -67,7 +67,7 @@ def even(x, n, B: tl.constexpr, EVEN: tl.constexpr):
     tl.store(x + at, 1, mask=None if EVEN else at < n)
 
 @sealed({"x": "*fp32:16", "n": {"range": [1, 10**6]}})
-@tritonx.autotune([tritonx.Config({"B": b}) for b in (16, 32, 64)], key=["n"])
+@tritonx.autotune([tritonx.Config({"B": b}) for b in (16, 32, 64)], key=[])
 @tritonx.jit
 def tuned(x, n, B: tl.constexpr):
     at = tl.program_id(0) * B + tl.arange(0, B)
