@@ -61,8 +61,7 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
         yield Insert(TransposeDots(gpu), before="assign-layouts")
     if gpu.pipelined:
         yield Insert(StartProducts(), after="stage-dot-operands")
-    if copies_blocks(target, options):
-        yield Insert(ViewTransposed(), after="stage-dot-operands")
+    yield Insert(ViewTransposed(), after="stage-dot-operands")
     yield Insert(EncodeDescriptors(), after="stage-dot-operands")
     if makes_maps_at_launch(target, options):
         yield Insert(MapAtLaunch(), after="dce")
