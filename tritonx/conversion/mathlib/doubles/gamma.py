@@ -19,12 +19,14 @@ _LGAMMA1 = (
     0.0630995651453415, -0.05312897280751773, 0.05011243437737915, -0.08019441175447228, 0.07633709188806316,
 )  # fmt: skip
 _LGAMMA2 = (
-    0.42278433509846713, 0.32246703342411326, -0.06735230105319835, 0.020580808427777368, -0.007385551028648573,
+    0.32246703342411326, -0.06735230105319835, 0.020580808427777368, -0.007385551028648573,
     0.0028905103311887862, -0.0011927539126101192, 0.0005096695118652065, -0.0002231547441510555,
     9.945771687502075e-05, -4.492632942865244e-05, 2.0505287297670718e-05, -9.43958800920945e-06,
     4.38594243516515e-06, -2.0341311256670248e-06, 9.172407111454028e-07, -4.797551028825787e-07,
     2.817924786762465e-07, -2.0922794638501236e-08, -9.314310697398248e-10, -1.0428712512791148e-07,
 )  # fmt: skip
+_ONE_LESS_EULER: Constant = (0.42278433509846713, 4.942915152430645e-18)
+"""What stands in front of `_LGAMMA2`: at 1.3 the sum is half of it."""
 _STIRLING = (
     1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400, 43867 / 244188,
     -174611 / 125400,
@@ -93,7 +95,9 @@ def lgamma(x: Double) -> Double:
     value = select_pair(size < _TINY, exact(x.const(0.0)), value)
     value = select(negative & (size >= _TINY), (rest - value).value(), (value - rest).value())
     one, two = x - 1.0, x - 2.0
-    value = select((x > 1.3) & (x < 2.5), two * two.at_most(0.5).at_least(-0.7).polynomial(_LGAMMA2), value)
+    step = two.at_most(0.5).at_least(-0.7)
+    about = (exact(step) * step.polynomial(_LGAMMA2) + _ONE_LESS_EULER) * step
+    value = select((x > 1.3) & (x < 2.5), about.value(), value)
     near = (x >= 0.7) & (x <= 1.3)
     value = select(near, one * one.at_most(0.3).at_least(-0.3).polynomial(_LGAMMA1), value)
     value = select(one.equals(0.0) | two.equals(0.0), 0.0, value)
