@@ -40,6 +40,11 @@ def emulated() -> Iterator[Any]:
         yield found
 
 
+@pytest.fixture(autouse=True)
+def no_kernels_of_other_tests() -> None:
+    gc.collect()
+
+
 def fresh() -> Any:
     return tritonx.jit(filled)
 
@@ -136,7 +141,6 @@ def test_the_hook(emulated: Any) -> None:
 
 def test_the_hook_on_the_cpu() -> None:
     seen: list[object] = []
-    gc.collect()  # of kernels of other tests
     driver.set_active("cpu")
     try:
         with tritonx.knobs.runtime.scope():
