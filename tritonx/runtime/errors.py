@@ -322,7 +322,8 @@ class CorruptCacheEntry(TritonError):
 
 
 class NotSealed(TritonError):
-    """A launch would have to compile, and ``TRITONX_SEALED`` compiles nothing; names the argument that has no member.
+    """A launch would have to compile, and ``TRITONX_SEALED`` compiles nothing; names the argument that has no member,
+    or what else is the cause.
 
     >>> issubclass(NotSealed, tritonx.TritonError)
     True

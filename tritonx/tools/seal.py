@@ -13,13 +13,14 @@ tritonx seal kernels.py -o FOLDER        every entry of its list SEALED, which h
     targets = ["cuda:90", "cpu"]                     # this machine's, if left out
     [kernel.arguments]
     x = "*fp32:16"                                   # begins at a multiple of 16 bytes; "*fp32" anywhere
-    n = { range = [1, 1000000], multiple_of = 8 }    # or a list of values, "float", "bool"
+    n = { range = [1, 1000000], multiple_of = 8 }    # or a list of values, "float", "bool", "None"
     BLOCK = [128, 256]
     [kernel.options]
     num_warps = [4, 8]
 
-A tuner's configurations are all taken; what a heuristic computes has a domain like an argument. A parameter with a
-default need not be named. ``TRITONX_SEALED=FOLDER`` runs a program with these kernels and refuses to compile others.
+A tuner's configurations are all taken; what a heuristic computes, be it an option, has a domain like an argument. A
+parameter with a default that launches leave out is left out. A kernel may be listed more than once, each time with
+other domains. ``TRITONX_SEALED=FOLDER`` runs a program with these kernels and refuses to compile others.
 """
 
 from __future__ import annotations
@@ -29,42 +30,46 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import cast
 
 from tritonx.backends.api import Options, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.compiling.compiler import compile as compile_source
-from tritonx.runtime.compiling.keys import compiler_key
-from tritonx.runtime.compiling.sealed import MANIFEST, Manifest, Words
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.compiling.keys import compiler_key, sources_stamp
+from tritonx.runtime.compiling.sealed import COMPILER, MANIFEST, SCHEMA, Compiler, Listed, Manifest, read_manifest
 from tritonx.runtime.compiling.sources import ASTSource, Path_
+from tritonx.runtime.errors import TritonError
+from tritonx.runtime.store.trusted_files import path_objection
 from tritonx.runtime.tuning.case import module
 from tritonx.tools import command
-from tritonx.tools.checking.launches import jit_function
-from tritonx.tools.sealing.members import Member, Sealed, closed
+from tritonx.tools.sealing.draws import closed
+from tritonx.tools.sealing.members import Member, Sealed, unwrapped
 from tritonx.tools.sealing.package import Entry, entries
 
-SCHEMA = 1
 DRAWS = 10_000
 MOST = 4096
+
+Found = list[tuple[Entry, list[Member]]]
 
 Work = tuple[str, str, Mapping[str, object], Mapping[Path_, object], Mapping[Path_, object], Target, Options, str]
 """File, kernel, signature, constants, attributes, target, options, folder."""
 
 
-def members(path: str, draws: int = DRAWS, seed: int = 0, most: int = MOST) -> list[tuple[Entry, list[Member]]]:
+def members(path: str, draws: int = DRAWS, seed: int = 0, most: int = MOST) -> Found:
     """What launches of the kernels that the file lists compile. `draws` launches of each are drawn, and have a member.
     Raises `Mistake`, also where there are more than `most`."""
-    found: list[tuple[Entry, list[Member]]] = []
+    found: Found = []
     for entry in entries(path):
         count = entry.sealed.count()
         if count > most:
             raise command.Mistake(
                 f"{entry.sealed.name} has {count} members, and --most is {most}: {_widest(entry.sealed)}"
             )
-        closed(entry.sealed, draws, seed)
-        found.append((entry, list(entry.sealed.members())))
+        found.append((entry, closed(entry.sealed, draws, seed)))
     return found
 
 
@@ -74,22 +79,40 @@ def _widest(sealed: Sealed) -> str:
 
 
 def seal(path: str, folder: str, workers: int | None = None, draws: int = DRAWS, most: int = MOST) -> Manifest:
-    """Compile the members into `folder`, in `workers` processes (0: this one); returns what `sealed.json` holds.
+    """Compile the members into `folder`, in `workers` processes (0: this one); returns what `sealed.json` holds, with
+    what the folder had before.
 
-    Raises `Mistake`, and what a compile raises."""
-    found = members(path, draws, 0, most)
+    Raises `Mistake`, which names the member that does not compile."""
+    return compiled(members(path, draws, 0, most), folder, workers)
+
+
+def compiled(found: Found, folder: str, workers: int | None = None) -> Manifest:
+    """As `seal`, of members that were found."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     absolute = os.path.abspath(folder)
+    objection = path_objection(absolute)
+    if objection is not None:
+        raise command.Mistake(f"--out {folder}: code in it would not be loaded, because {objection}")
     work = [_work(entry, member, absolute) for entry, own in found for member in own]
-    _compile_all(work, workers)
-    listed: dict[str, list[Words]] = {}
+    keys = iter(_compile_all(work, [_shown(entry, member) for entry, own in found for member in own], workers))
+    manifest = _manifest(absolute)
     for entry, own in found:
-        function = jit_function(entry.sealed.kernel)
-        assert function is not None
-        listed.setdefault(function.__name__, []).extend(member.words for member in own)
-    manifest = Manifest(schema=SCHEMA, compiler=compiler_key()[:16], members=listed)
+        listed = manifest["members"].setdefault(entry.sealed.function.__name__, [])
+        there = {each["key"] for each in listed}
+        made = [Listed(key=next(keys), description=member.description) for member in own]
+        listed += [each for each in made if each["key"] not in there]
     command.write(Path(folder, MANIFEST), json.dumps(manifest, indent=1), "--out")
+    compiler = Compiler(key=compiler_key(), stamp=sources_stamp())
+    command.write(Path(folder, COMPILER), json.dumps(compiler), "--out")
     return manifest
+
+
+def _manifest(folder: str) -> Manifest:
+    """What the folder has of this compiler, to which is added."""
+    before = read_manifest(folder)
+    if not isinstance(before, str) and before["compiler"] == compiler_key():
+        return before
+    return Manifest(schema=SCHEMA, compiler=compiler_key(), members={})
 
 
 def _work(entry: Entry, member: Member, folder: str) -> Work:
@@ -98,33 +121,60 @@ def _work(entry: Entry, member: Member, folder: str) -> Work:
             member.target, member.options, folder)  # fmt: skip
 
 
-def compile_member(work: Work) -> None:
-    """In a process that compiles: one member, into the folder."""
+def compile_member(work: Work) -> str:
+    """In a process that compiles: one member, into the folder; its key."""
     file, name, signature, constants, attrs, target, options, folder = work
-    kernel = jit_function(getattr(module(file), name))
-    assert kernel is not None
+    kernel = cast("JITFunction", unwrapped(getattr(module(file), name))[1])
     with knobs.cache.scope(), knobs.compilation.scope():
         knobs.cache.dir, knobs.cache.max_bytes = folder, 0
         knobs.compilation.sealed = None
-        compile_source(ASTSource(kernel, signature, constants, attrs), target, options)
+        return compile_source(ASTSource(kernel, signature, constants, attrs), target, options).hash
 
 
-def _compile_all(work: Sequence[Work], workers: int | None) -> None:
+def _compile_all(work: Sequence[Work], names: Sequence[str], workers: int | None) -> list[str]:
+    """The keys. Raises `Mistake`."""
     count = min(len(work), (os.cpu_count() or 1) if workers is None else workers)
+    keys = [""] * len(work)
     if count < 2:
-        for done, each in enumerate(work, 1):
-            compile_member(each)
-            _progress(done, len(work))
-        return
-    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
-        pending = [pool.submit(compile_member, each) for each in work]
+        for number, each in enumerate(work):
+            keys[number] = _named(names[number], lambda each=each: compile_member(each))
+            _progress(number + 1, len(work))
+        return keys
+    context, files = multiprocessing.get_context("spawn"), sorted({each[0] for each in work})
+    with ProcessPoolExecutor(count, context, _import, (files,)) as pool:
+        pending = {pool.submit(compile_member, each): number for number, each in enumerate(work)}
         try:
             for done, future in enumerate(as_completed(pending), 1):
-                future.result()
+                keys[pending[future]] = _named(names[pending[future]], future.result)
                 _progress(done, len(work))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return keys
+
+
+def _import(files: Sequence[str]) -> None:
+    """In a process that compiles, first: constants of what it is sent may be functions of these files."""
+    for file in files:
+        module(file)
+
+
+def _named(name: str, make: Callable[[], str]) -> str:
+    try:
+        return make()
+    except TritonError as error:
+        raise command.Mistake(f"the member {name} does not compile: {error}") from error
+
+
+def _shown(entry: Entry, member: Member) -> str:
+    """The member in words: of its options those that the package or a tuner names."""
+    named = {name for choice in entry.sealed.choices for name in choice.options}
+    words = [
+        f"{name}{word}" if name.endswith("=") else f"{name}: {word}"
+        for name, word in member.description.items()
+        if name != "target" and (not name.endswith("=") or name[:-1] in named)
+    ]
+    return f"{entry.sealed.name} for {member.target}: {', '.join(words)}"
 
 
 def _progress(done: int, count: int) -> None:
@@ -147,22 +197,30 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def _run(given: argparse.Namespace) -> int:
-    if given.list:
-        for entry, own in members(given.package, given.draws, 0, given.most):
-            for member in own:
-                words = member.words
-                shown = ", ".join(f"{n}: {w}" for n, w in words.items() if not n.endswith("=") and n != "target")
-                print(f"{entry.sealed.name} for {words['target']}: {shown}")
-        return 0
-    if os.path.exists(given.out) and not os.path.isdir(given.out):
+    if not given.list and os.path.exists(given.out) and not os.path.isdir(given.out):
         raise command.Mistake(f"--out {given.out}: it is no folder")
     try:
-        manifest = seal(given.package, given.out, given.workers, given.draws, given.most)
+        found = members(given.package, given.draws, 0, given.most)
     except (KeyError, ValueError) as error:
         raise command.Mistake(f"package {given.package}: {error}") from None
-    for name, own in manifest["members"].items():
-        print(f"{name}: {len(own)} members; {given.draws} drawn launches have one")
+    if given.list:
+        for entry, own in found:
+            print(*[_shown(entry, member) for member in own], sep="\n")
+        return 0
+    compiled(found, given.out, given.workers)
+    for entry, own in found:
+        _print_drawn(entry.sealed, len(own), given.draws)
     return 0
+
+
+def _print_drawn(sealed: Sealed, count: int, draws: int) -> None:
+    drawn = f"{draws} drawn launches have one" if draws else "no launch was drawn"
+    print(f"{sealed.name}: {count} member{'s' * (count != 1)}; {drawn}")
+    for name, read in sealed.undrawn.items():
+        print(
+            f"{sealed.name}: {name} was not computed in these launches: its heuristic reads {read}, which is not "
+            f"drawn; launches have a member where it computes a value that the package names"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

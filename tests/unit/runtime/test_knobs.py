@@ -53,6 +53,14 @@ def test_sealed_is_a_folder_or_a_truth_value(text: str, value: str | None, monke
     assert knobs.compilation.sealed == value
 
 
+def test_sealed_is_as_seen_from_where_the_process_began(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TRITONX_SEALED", "kernels")
+    before = knobs.compilation.sealed
+    monkeypatch.chdir(tmp_path)
+    assert before is not None and os.path.isabs(before)
+    assert knobs.compilation.sealed == before
+
+
 def test_bad_values_name_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "perhaps")
     with pytest.raises(ValueError, match="environment variable TRITON_ALWAYS_COMPILE: expected a truth value"):

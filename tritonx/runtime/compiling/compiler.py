@@ -137,7 +137,7 @@ def begin(
         found = missing.kept()
     if found is None:
         if settings.sealed is not None:
-            raise sealed.refusal(source.name.removeprefix("@"), source, wanted, resolved)
+            raise sealed.refusal(source, wanted, resolved, missing.key)
         return missing
     if settings.sealed is None:
         missing.taken(found)
@@ -269,8 +269,10 @@ class Compile:
         self.target = target
         self.options = options
         self.digest = digest
-        self.key = compile_key(digest, backend, target, options)
         folder = sealed.folder()
+        if folder is not None:
+            sealed.record_compiler(folder)
+        self.key = compile_key(digest, backend, target, options)
         self.manager = get_cache_manager(self.key) if folder is None else sealed.SealedFolder(self.key, folder)
         self.file_name = file_name
         self.front_end = 0.0

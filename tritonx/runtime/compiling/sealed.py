@@ -1,7 +1,8 @@
 """Launches that compile nothing: `TRITONX_SEALED`.
 
 ``TRITONX_SEALED=FOLDER`` takes compiled kernels from the folder that ``tritonx seal`` wrote, ``TRITONX_SEALED=1`` from
-the cache. A launch whose kernel is not there raises `NotSealed`, which names the argument that no member has.
+the cache. A launch whose kernel is not there raises `NotSealed`, which names the argument that no member has, or what
+else is the cause. Nothing is written into the folder, and nothing removed.
 """
 
 from __future__ import annotations
@@ -9,33 +10,51 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
+from tritonx.kernel.source import JITCallable
 from tritonx.runtime import knobs
 from tritonx.runtime.cache import FileCacheManager
-from tritonx.runtime.compiling.keys import compiler_key
+from tritonx.runtime.compiling.keys import compiler_key, record_compiler_key
 from tritonx.runtime.errors import NotSealed
+from tritonx.runtime.store.trusted_files import path_objection, read
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options, Target
     from tritonx.runtime.compiling.sources import Source
 
 MANIFEST = "sealed.json"
+COMPILER = "compiler.json"
+SCHEMA = 2
 _MARKS = {"tt.divisibility": "multiple of {}", "tt.pointer_range": "below 2 GiB", "tt.negative": "negative"}
 
-Words = dict[str, str]
+Description = dict[str, str]
 """What a compile is specialised on: parameter, option (``num_warps=``) or ``target`` → in words."""
 
 
+class Listed(TypedDict):
+    """A member in `sealed.json`: the key of its compile, and what it is specialised on."""
+
+    key: str
+    description: Description
+
+
 class Manifest(TypedDict):
-    """`sealed.json`. ``members``: of each kernel, by its name, what its members are specialised on."""
+    """`sealed.json`. ``compiler``: of the tritonx that wrote it; ``members``: by the names of kernels."""
 
     schema: int
     compiler: str
-    members: dict[str, list[Words]]
+    members: dict[str, list[Listed]]
+
+
+class Compiler(TypedDict):
+    """`compiler.json`, which a sealed program reads in the place of tritonx's sources: `compiler_key`, and what
+    `sources_stamp` was."""
+
+    key: str
+    stamp: str
 
 
 class SealedFolder(FileCacheManager):
@@ -47,22 +66,50 @@ class SealedFolder(FileCacheManager):
         self.cache_dir = os.path.join(folder, self.key)
         self.lock_path = None
 
+    def _is_usable(self) -> bool:
+        """Without the cache's warning, which says that kernels are compiled: the refusal says what is wrong."""
+        return self.objection() is None
+
+    def objection(self) -> str | None:
+        """Why the files are not trusted; None where they are, or are not there."""
+        try:
+            return self._objection()
+        except OSError as error:
+            return f"{self.cache_dir} cannot be entered ({error.strerror or error})"
+
+    def discard(self) -> None:
+        """Nothing: what is damaged stays, so that it can be looked at."""
+
 
 def folder() -> str | None:
     """The folder that ``TRITONX_SEALED`` names; None where it names none."""
     found = knobs.compilation.sealed
-    return None if found is None or found == "1" else found
+    return None if found is None or found == "1" else os.path.abspath(found)
 
 
-def words_of(source: Source, target: Target, options: Options) -> Words:
+@lru_cache(maxsize=8)
+def record_compiler(path: str) -> None:
+    """Take the compiler's key from the sealed folder, where tritonx's sources have the sizes and times that they had
+    there; otherwise `compiler_key` reads them."""
+    try:
+        if path_objection(path) is None:
+            stored: object = json.loads(read(os.path.join(path, COMPILER)))
+            if isinstance(stored, dict):
+                own = cast("Mapping[str, object]", stored)
+                record_compiler_key(str(own.get("stamp")), str(own.get("key")))
+    except (OSError, ValueError, RecursionError):
+        pass
+
+
+def describe(source: Source, target: Target, options: Options) -> Description:
     """What a compile is specialised on, in words."""
     signature: Mapping[str, object] = getattr(source, "signature", {})
     constants: Mapping[object, object] = getattr(source, "constants", {})
     attrs: Mapping[object, list[list[object]]] = getattr(source, "attrs", {})
-    found: Words = {}
+    found: Description = {}
     for number, (name, type_) in enumerate(signature.items()):
         if type_ == "constexpr":
-            found[name] = repr(constants.get((number,)))
+            found[name] = _constant(constants.get((number,)))
         else:
             marks = [_MARKS.get(str(kind), f"{kind} {{}}").format(value) for kind, value in attrs.get((number,), ())]
             found[name] = ", ".join([str(type_), *marks])
@@ -71,45 +118,97 @@ def words_of(source: Source, target: Target, options: Options) -> Words:
     return found
 
 
-@lru_cache(maxsize=8)
-def _manifest(path: str) -> Manifest | None:
+def _constant(value: object) -> str:
+    """A compile-time value in words that every process has: a function's module has another name where it is sealed."""
+    return f"{value.__name__} ({value.cache_key[:8]})" if isinstance(value, JITCallable) else repr(value)
+
+
+def read_manifest(path: str) -> Manifest | str:
+    """`sealed.json` of a folder; a text that says what is wrong with it, in place of one."""
     try:
-        return json.loads(Path(path, MANIFEST).read_bytes())
-    except (OSError, ValueError):
-        return None
+        with open(os.path.join(path, MANIFEST), "rb") as file:
+            found: object = json.loads(file.read())
+    except FileNotFoundError:
+        return f"it holds no {MANIFEST}: it was not written by `tritonx seal`"
+    except (OSError, ValueError, RecursionError) as error:
+        return f"its {MANIFEST} cannot be read ({error})"
+    schema = cast("Mapping[str, object]", found).get("schema") if isinstance(found, dict) else None
+    if schema != SCHEMA:
+        return f"its {MANIFEST} has schema {schema}, and this version of tritonx reads {SCHEMA}: seal again"
+    if not _is_manifest(cast("Mapping[str, object]", found)):
+        return f"its {MANIFEST} is damaged: seal again"
+    return cast("Manifest", found)
 
 
-def refusal(kernel: str, source: Source, target: Target, options: Options) -> NotSealed:
-    """What a launch raises that would have to compile."""
-    words = words_of(source, target, options)
+def _is_manifest(found: Mapping[str, object]) -> bool:
+    members = found.get("members")
+    if not isinstance(found.get("compiler"), str) or not isinstance(members, dict):
+        return False
+    lists = list(cast("Mapping[str, object]", members).values())
+    if not all(isinstance(each, list) for each in lists):
+        return False
+    return all(_is_listed(entry) for each in lists for entry in cast("Sequence[object]", each))
+
+
+def _is_listed(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    found = cast("Mapping[str, object]", entry)
+    return isinstance(found.get("key"), str) and isinstance(found.get("description"), dict)
+
+
+def refusal(source: Source, target: Target, options: Options, key: str) -> NotSealed:
+    """What a launch raises that would have to compile; ``key`` is that of the compile."""
+    kernel = source.name.removeprefix("@")
+    asked = describe(source, target, options)
     where = folder()
     if where is None:
-        asked = ", ".join(f"{name}: {word}" for name, word in words.items() if not name.endswith("="))
-        return NotSealed(f"{kernel} is not in the cache for {asked}, and TRITONX_SEALED=1 compiles nothing")
-    manifest = _manifest(where)
-    if manifest is None:
-        return NotSealed(f"{where} holds no {MANIFEST}: it was not written by `tritonx seal`")
+        shown = ", ".join(f"{name}: {word}" for name, word in asked.items() if not name.endswith("="))
+        return NotSealed(f"{kernel} is not in the cache for {shown}, and TRITONX_SEALED=1 compiles nothing")
+    objection = SealedFolder(key, where).objection()
+    if objection is not None:
+        return NotSealed(f"{kernel} is not loaded from {where}, because {objection}")
+    manifest = read_manifest(where)
+    if isinstance(manifest, str):
+        return NotSealed(f"{kernel} is not loaded from {where}: {manifest}")
     members = manifest["members"].get(kernel, [])
     if not members:
         known = ", ".join(manifest["members"]) or "none"
         return NotSealed(f"{where} has no member of kernel {kernel}; it has members of {known}")
-    return NotSealed(f"{kernel} has no member in {where} {_missing(words, members, manifest)}")
+    if any(member["key"] == key for member in members):
+        files = SealedFolder(key, where).cache_dir
+        return NotSealed(
+            f"{kernel} was sealed for this launch, but its files in {files} are missing, damaged or such as others can "
+            f"write: seal again"
+        )
+    return NotSealed(f"{kernel} has no member in {where} {_why(asked, members, manifest)}")
 
 
-def _missing(words: Words, members: list[Words], manifest: Manifest) -> str:
-    def differing(member: Words) -> list[str]:
-        return [name for name in {**words, **member} if words.get(name) != member.get(name)]
+def _why(asked: Description, members: Sequence[Listed], manifest: Manifest) -> str:
+    if manifest["compiler"] != compiler_key():
+        return "that this version of tritonx made: seal again"
+    names, words = nearest(asked, [member["description"] for member in members])
+    if not names:
+        return (
+            "of this source: the kernel's text, a global that it reads, the path of a file that its assertions name, "
+            "or a setting that changes code differs from when it was sealed"
+        )
+    name = names[0]
+    what = name if name == "target" else f"option {name[:-1]}" if name.endswith("=") else f"argument {name}"
+    others = f" (and others for {', '.join(n.removesuffix('=') for n in names[1:])})" if names[1:] else ""
+    return f"for {what} = {asked.get(name, 'nothing')}: sealed are {'; '.join(words)}{others}"
 
-    nearest = min(map(differing, members), key=len)
-    if not nearest:
-        if manifest["compiler"] != compiler_key()[:16]:
-            return "that this version of tritonx made: seal again"
-        return "of this source: the kernel, or a setting that changes code, is another than when it was sealed"
-    name = nearest[0]
-    alike = [m for m in members if name in differing(m) and len(differing(m)) == len(nearest)]
-    has = "; ".join(dict.fromkeys(m.get(name, "nothing") for m in alike[:64]))
-    what = (
-        f"option {name.removesuffix('=')}" if name.endswith("=") else name if name == "target" else f"argument {name}"
-    )
-    others = f" (and others for {', '.join(n.removesuffix('=') for n in nearest[1:])})" if nearest[1:] else ""
-    return f"for {what} = {words.get(name, 'nothing')}: sealed are {has}{others}"
+
+def nearest(asked: Description, members: Sequence[Description]) -> tuple[list[str], list[str]]:
+    """In what the member that is most like ``asked`` differs from it (nothing, where it is the same), and which values
+    members that are as much like it have of the first of these."""
+
+    def differing(member: Description) -> list[str]:
+        return [name for name in {**asked, **member} if asked.get(name) != member.get(name)]
+
+    found = [differing(member) for member in members]
+    names = min(found, key=len)
+    if not names:
+        return [], []
+    alike = [m for m, own in zip(members, found, strict=True) if names[0] in own and len(own) == len(names)]
+    return names, list(dict.fromkeys(m.get(names[0], "nothing") for m in alike[:64]))

@@ -20,11 +20,21 @@ def parse_bool(text: str) -> bool:
 
 
 def parse_sealed(text: str) -> str | None:
-    """A truth value as ``1`` or None; anything else names a folder."""
+    """A truth value as ``1`` or None; anything else names a folder, as seen from where the process began."""
     try:
         return "1" if parse_bool(text) else None
     except ValueError:
-        return text
+        return os.path.join(_BEGAN, parse_folder(text))
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # somebody removed it
+        return ""
+
+
+_BEGAN = _current_folder()
 
 
 def parse_size(text: str) -> int:

@@ -1,1 +1,2 @@
-"""What `tritonx seal` is made of: `domains` of arguments, the `members` of a kernel, `package` that lists kernels."""
+"""What `tritonx seal` is made of: `domains` of arguments, the `members` of a kernel, `draws` of its launches, and
+`package`, which lists kernels."""

@@ -35,9 +35,13 @@ class Domain(ABC):
     def specs(self, param: KernelParam, target: Target, backend: Backend) -> list[ArgSpec]:
         """Every spec that a value has, each once."""
 
+    def count(self, param: KernelParam, target: Target, backend: Backend) -> int:
+        """How many specs there are."""
+        return len(self.specs(param, target, backend))
+
     @abstractmethod
     def draw(self, rng: random.Random) -> object:
-        """A value; of arrays, the spec of one."""
+        """A value; a `StandIn` for an array."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,9 @@ class Integers(Domain):
             return [intern("constexpr", None, value) for value in range(*self._span())]
         handlers = handlers_of(param)
         return list(dict.fromkeys(handlers(value)[0] for value in self.representatives()))
+
+    def count(self, param: KernelParam, target: Target, backend: Backend) -> int:
+        return len(range(*self._span())) if param.is_constexpr else super().count(param, target, backend)
 
     def _span(self) -> tuple[int, int, int]:
         start = -(-self.low // self.multiple_of) * self.multiple_of
@@ -140,7 +147,7 @@ class Union(Domain):
         return rng.choice(self.parts).draw(rng)
 
 
-_NUMBERS: Mapping[str, tuple[object, ...]] = {"float": (0.5,), "bool": (True, False)}
+_NUMBERS: Mapping[str, tuple[object, ...]] = {"float": (0.5,), "bool": (True, False), "None": (None,)}
 
 
 def parse(given: object, name: str, *, constexpr: bool) -> Domain:
@@ -154,9 +161,19 @@ def parse(given: object, name: str, *, constexpr: bool) -> Domain:
         if constexpr or not any(isinstance(entry, str | Mapping) for entry in entries):
             return Values(tuple(entries))
         return Union(tuple(parse(entry, name, constexpr=False) for entry in entries))
-    if isinstance(given, str) and not constexpr:
-        return _typed(given, name)
+    if isinstance(given, str):
+        return _constant(given, name) if constexpr else _typed(given, name)
     return Values((given,))
+
+
+def _constant(text: str, name: str) -> Domain:
+    """Of a compile-time parameter. A text that is a value of it stands in a list, where it is another domain alone."""
+    if text == "float":
+        raise command.Mistake(
+            f"argument {name}: each value of a compile-time parameter is compiled, and 'float' names none of them; "
+            f"list the values (['float'] for the text)"
+        )
+    return Values(_NUMBERS.get(text, (text,)))
 
 
 def _range(given: Mapping[str, object], name: str) -> Integers:
@@ -178,7 +195,7 @@ def _typed(text: str, name: str) -> Domain:
     type_, colon, hint = text.partition(":")
     if not type_.startswith("*") or (colon and hint != "16"):
         raise command.Mistake(
-            f"argument {name}: expected *TYPE, *TYPE:16, float, bool, values in a list, or a range, got {text!r}"
+            f"argument {name}: expected *TYPE, *TYPE:16, float, bool, None, values in a list, or a range, got {text!r}"
         )
     try:
         type_name(type_.removeprefix("*"))

@@ -1,0 +1,237 @@
+"""The folder of `tritonx seal`: what a refusal says of it, what is added to it, and what a process reads of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.unit.tools.test_seal import run
+from tests.unit.tools.test_seal_launches import PLAIN, X, package
+from tritonx.runtime import knobs
+from tritonx.runtime.compiling import keys
+from tritonx.runtime.errors import NotSealed
+from tritonx.runtime.tuning.case import module
+from tritonx.tools import seal
+from tritonx.tools.command import Mistake
+
+N = {"n": [8]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path):
+    """A sealed folder, in use."""
+    made = tmp_path / "sealed"
+    seal.seal(package(tmp_path, PLAIN, X | N), str(made), workers=0)
+    with knobs.compilation.scope(), knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path / "empty")
+        knobs.compilation.sealed = str(made)
+        yield made
+
+
+def refused(folder: Path) -> str:
+    """What the launch raises. It warns of nothing, and removes nothing."""
+    before = sorted(folder.rglob("*"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(NotSealed) as found:
+            module(str(folder.parent / "kernels.py")).k[(1,)](np.zeros(8, np.float32), 8)
+    assert sorted(folder.rglob("*")) == before
+    return str(found.value)
+
+
+@pytest.mark.parametrize("how", ["garbage", "deleted", *["others can write"] * hasattr(os, "geteuid")])
+def test_damaged_files(how: str, folder: Path) -> None:
+    (code,) = folder.glob("*/k.obj")
+    if how == "garbage":
+        code.write_bytes(b"garbage")
+    elif how == "deleted":
+        code.unlink()
+    else:
+        code.chmod(0o666)
+    said = refused(folder)
+    assert said.startswith("k was sealed for this launch, but its files in ")
+    assert said.endswith("are missing, damaged or such as others can write: seal again")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners and modes here")
+def test_a_folder_that_others_can_write(folder: Path) -> None:
+    folder.chmod(0o777)
+    assert "because" in refused(folder) and "can be written by everybody (mode 0777)" in refused(folder)
+    with pytest.raises(Mistake, match=r"code in it would not be loaded, because .* can be written by everybody"):
+        seal.seal(str(folder.parent / "kernels.py"), str(folder), workers=0)
+
+
+MANIFESTS = [
+    ("{}", "has schema None, and this version of tritonx reads 2: seal again"),
+    ('{"schema": 1, "compiler": "", "members": {}}', "has schema 1"),
+    ('{"schema": 2, "compiler": "", "members": {"k": [{}]}}', "is damaged: seal again"),
+    ('{"schema": 2, "compiler": "", "members": 5}', "is damaged: seal again"),
+    ("[]", "has schema None"),
+    ("{", "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), MANIFESTS)
+def test_what_is_no_manifest(text: str, said: str, folder: Path) -> None:
+    for entry in folder.glob("*/*"):
+        entry.unlink()
+    (folder / "sealed.json").write_text(text)
+    assert f"k is not loaded from {folder}: its sealed.json {said}" in refused(folder)
+
+
+def test_another_text_of_the_kernel(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    package(other, PLAIN.replace("store(x, n)", "store(x, n + 1)"), X | N)
+    with pytest.raises(NotSealed, match=r"k has no member in .* of this source: the kernel's text"):
+        module(str(other / "kernels.py")).k[(1,)](np.zeros(8, np.float32), 8)
+
+
+def test_a_second_package_is_added(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    added = package(other, PLAIN.replace("def k", "def second"), X | N, kernel="second")
+    for _ in range(2):  # what is there is not listed again
+        manifest = seal.seal(added, str(folder), workers=0)
+        assert {name: len(members) for name, members in manifest["members"].items()} == {"k": 1, "second": 1}
+    x = np.zeros(8, np.float32)
+    module(str(tmp_path / "kernels.py")).k[(1,)](x, 8)
+    module(added).second[(1,)](x[4:], 8)
+    assert x[0] == x[4] == 8
+
+
+FAILS = """
+@tritonx.jit
+def k(x, B: tl.constexpr, C: tl.constexpr):
+    tl.static_assert(B <= C)
+    tl.store(x, B)
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_member_that_does_not_compile_is_named(workers: int, tmp_path: Path) -> None:
+    path = package(tmp_path, FAILS, X | {"B": [16, 32], "C": [16, 32]})
+    said = r"the member k for cpu: x: \*fp32, multiple of 16, B: 32, C: 16 does not compile: "
+    with pytest.raises(Mistake, match=said):
+        seal.seal(path, str(tmp_path / "sealed"), workers=workers)
+
+
+CALLS = """
+@tritonx.jit
+def twice(n):
+    return n * 2
+
+@tritonx.jit
+def k(x, n, F: tl.constexpr, T: tl.constexpr):
+    tl.store(x, F(n).to(T))
+"""
+
+
+def test_constants_that_are_functions(tmp_path: Path) -> None:
+    """They are functions of the package's file in the processes that compile too."""
+    path = Path(package(tmp_path, CALLS, X | N))
+    text = path.read_text()
+    path.write_text(text + 'SEALED[0]["arguments"] |= {"F": [twice], "T": [tl.float32, tl.int32]}\n')
+    seal.seal(str(path), str(tmp_path / "sealed"), workers=2)
+    program = "import numpy as np, tritonx.language as tl\nfrom kernels import k, twice\nx = np.zeros(4, np.float32)\n"
+    launches = "k[(1,)](x, 8, twice, tl.float32)\nprint(x[0])\nk[(1,)](x, 8, twice, tl.int64)\n"
+    (tmp_path / "program.py").write_text(program + launches)
+    done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+    assert done.stdout == "16.0\n", done.stderr
+    said = "for argument T = triton.language.int64: sealed are triton.language.float32; triton.language.int32\n"
+    assert done.stderr.endswith(said)
+
+
+def test_a_kernel_is_listed_twice(tmp_path: Path) -> None:
+    """So combinations are left out that do not compile."""
+    path = Path(package(tmp_path, FAILS, X | {"B": [16], "C": [16, 32]}))
+    entry = {"kernel": "k", "targets": ["cpu"], "arguments": X | {"B": [32], "C": [32]}}
+    path.write_text(path.read_text() + f"SEALED.append({entry!r})\n")
+    assert len(seal.seal(str(path), str(tmp_path / "sealed"), workers=0)["members"]["k"]) == 3
+
+
+def test_listed_members_tell_their_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = package(tmp_path, PLAIN, X | N, options={"num_warps": [2, 4]})
+    assert seal.main([path, "--list"]) == 0
+    line = "k for cpu: x: *fp32, multiple of 16, n: i32, multiple of 8, num_warps={}"
+    assert capsys.readouterr().out.splitlines() == [line.format(2), line.format(4)]
+
+
+def test_constants_are_counted_not_made(tmp_path: Path) -> None:
+    path = package(tmp_path, FAILS, X | {"B": {"range": [1, 10**12]}, "C": [1]})
+    with pytest.raises(Mistake, match="k has 1000000000000 members, and --most is 4096"):
+        seal.members(path)
+
+
+PROGRAM = """
+import os
+import numpy as np
+from kernels import k
+from tritonx.runtime.compiling import keys
+
+os.chdir("elsewhere")
+
+def _add_sources(*given):
+    raise AssertionError("the compiler's sources are read")
+
+keys._add_sources = _add_sources
+x = np.zeros(8, np.float32)
+k[(1,)](x, 8)
+print(x[0])
+"""
+
+
+def test_a_relative_folder_and_the_compilers_key(tmp_path: Path) -> None:
+    """A program that goes elsewhere finds its folder, and reads none of tritonx's sources for the key."""
+    seal.seal(package(tmp_path, PLAIN, X | N), str(tmp_path / "sealed"), workers=0)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+    assert done.stdout == "8.0\n", done.stderr
+    stored = json.loads((tmp_path / "sealed" / "compiler.json").read_text())
+    (tmp_path / "sealed" / "compiler.json").write_text(json.dumps({**stored, "stamp": "another"}))
+    done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+    assert done.stderr.endswith("AssertionError: the compiler's sources are read\n")
+
+
+@pytest.fixture
+def _keys_made_again():
+    made = (keys.compiler_key, keys.sources_stamp)
+    for each in made:
+        each.cache_clear()
+    yield
+    for each in made:
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("_keys_made_again")
+def test_a_recorded_key_is_for_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another content, size or time, or one more file: it is no longer taken."""
+    monkeypatch.setattr(keys, "_root", lambda: tmp_path)
+    monkeypatch.setattr(keys, "_recorded", {})
+    file = tmp_path / "a.py"
+    file.write_text("a = 1\n")
+    status = file.stat()
+    keys.record_compiler_key(keys.sources_stamp(), "recorded")
+
+    def taken() -> bool:
+        keys.compiler_key.cache_clear()
+        keys.sources_stamp.cache_clear()
+        return keys.compiler_key() == "recorded"
+
+    assert taken()
+    file.write_text("a = 10\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert not taken()
+    file.write_text("a = 1\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    assert not taken()
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert taken()
+    (tmp_path / "b.py").write_text("")
+    assert not taken()
