@@ -33,6 +33,8 @@ def prepare() -> None:
 
 
 _THEIR_PATH = "TORCH_CUSTOM_PYTHONPATH"
+_written_here: dict[str, str] = {}
+"""What that was set to from ``sys.path``; another value is the user's."""
 
 
 def before_import(name: str) -> None:
@@ -40,5 +42,9 @@ def before_import(name: str) -> None:
     that itself lies in in front of the path, where an installed Triton is too, unless this variable has their path."""
     if name in _START_PROCESSES:
         given = os.environ.get(_THEIR_PATH, "")
-        others = sys.path if not given or given.startswith(search_path()) else given.split(os.pathsep)
-        os.environ[_THEIR_PATH] = os.pathsep.join([search_path(), *(p for p in others if p != search_path())])
+        own = given in ("", _written_here.get(_THEIR_PATH))
+        others = sys.path if own else given.split(os.pathsep)
+        wanted = os.pathsep.join([search_path(), *(p for p in others if p != search_path())])
+        os.environ[_THEIR_PATH] = wanted
+        if own:
+            _written_here[_THEIR_PATH] = wanted

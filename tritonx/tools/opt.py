@@ -117,6 +117,8 @@ class Driver:
             args.target, args.first = name, args.last
         if args.target is not None:
             self.target = find_target(args.target, args.option)
+            if args.last is not None and args.emit in self.target.passes_of():
+                raise Diagnostic("tritonx-opt", 0, 0, f"-t {args.emit} and --until {args.last} are both ends, of IR")
             if not self.stages_to_run() and not self.passes:
                 raise Diagnostic("tritonx-opt", 0, 0, f"--target {args.target} runs nothing without -t, --until or -p")
         for option, value in (
@@ -154,7 +156,7 @@ class Driver:
         parsed = opt_input.parse(text, name, allow_unregistered=args.allow_unregistered_dialect)
         if args.verify_each:
             opt_input.check(parsed)
-        self.follow(parsed.module)
+        self.follow(parsed)
         if args.bisect is not None:
             self.bisection = opt_watch.Bisection(args.bisect, self.print)
         value: Any = parsed.module
@@ -162,6 +164,8 @@ class Driver:
             run_passes(parsed.module, self.passes, self.hooks())
             whole = args.last is not None or args.first is not None
             for stage in self.stages_to_run():
+                if self.bisection is not None and not isinstance(stage, PassStage):
+                    break
                 needed = stage.remaining(value) if isinstance(stage, PassStage) and not whole else stage
                 value = self.run_stage(value, needed)
         except PassFailure as failure:
@@ -170,13 +174,16 @@ class Driver:
             return self.bisection.result(self.stderr)
         return value if isinstance(value, str | bytes) else self.print(value, parsed)
 
-    def follow(self, module: ModuleOp) -> None:
-        """Compile for the launch that ``module`` states, where ``--option`` says nothing of it; as a launch of a file
+    def follow(self, parsed: opt_input.Parsed) -> None:
+        """Compile for the launch that the module states, where ``--option`` says nothing of it; as a launch of a file
         does (`IRSource.parse_options`)."""
         from tritonx.tools.opt_pipeline import find_target, stated_options
 
         if self.args.target is not None:  # a module may follow another, so from the arguments each time
-            self.target = find_target(self.args.target, [*stated_options(module), *self.args.option])
+            try:
+                self.target = find_target(self.args.target, [*stated_options(parsed.module), *self.args.option])
+            except Diagnostic as wrong:  # what the arguments say has been looked at: the module states it
+                raise parsed.at(parsed.module, wrong.message) from None
 
     def process_text(self, text: str, name: str, made: int) -> str | bytes:
         """The output for what the emit stage number ``made`` of the target has made. Raises ``Diagnostic``."""
@@ -225,9 +232,7 @@ class Driver:
         from tritonx.ir.pipeline import PassHooks
 
         assert self.watch is not None
-        before, after = self.watch.hooks()
-        if self.bisection is not None:
-            before, after = self.bisection.before, self.bisection.after
+        before, after = self.watch.hooks() if self.bisection is None else self.bisection.hooks()
         return PassHooks(
             before,
             after,

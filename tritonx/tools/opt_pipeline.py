@@ -90,6 +90,10 @@ class TargetStages:
     def names(self) -> str:
         return ", ".join((*(stage.name for stage in self.stages), *self.backend.disassemblies))
 
+    def passes_of(self) -> tuple[str, ...]:
+        """The stages that leave IR."""
+        return tuple(stage.name for stage in self.stages if not isinstance(stage, EmitStage))
+
     def position(self, name: str) -> int:
         """Where the stage called ``name`` stands. Raises ``Diagnostic``."""
         name = OTHER_NAMES.get(name, name)

@@ -23,6 +23,7 @@ ALL = "*"
 """Of the names of passes: every one."""
 
 Print = Callable[["ModuleOp"], str]
+Hook = Callable[["ModulePass", "ModuleOp"], None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--print-ir-after", action="append", default=[], metavar="PASS", help="the IR after this pass; repeatable")
     add("--print-ir-after-change", action="store_true", help="the IR after each pass that has changed it")
     add("--print-ir-tree-dir", metavar="DIR", help="print to files of this folder, numbered in order")
-    add("--bisect", metavar="CMD", help="the first pass behind which `CMD FILE` fails; prints the IR in front of it")
+    add("--bisect", metavar="CMD", help="the first pass behind which `CMD FILE` (without a time limit) fails")
 
 
 @dataclass
@@ -60,11 +61,13 @@ class Watch:
         changes, folder = bool(args.print_ir_after_change), args.print_ir_tree_dir
         if not after and (changes or (folder is not None and not before)):
             after = frozenset({ALL})
+        if args.bisect is not None and (before or after):
+            raise Diagnostic("tritonx-opt", 0, 0, "--bisect prints one pass's IR, and takes no --print-ir option")
         if folder is not None:
             command.make_folder(folder, "--print-ir-tree-dir")
         return Watch(stderr, printed, before, after, changes, None if folder is None else Path(folder))
 
-    def hooks(self) -> tuple[Callable[[ModulePass, ModuleOp], None] | None, ...]:
+    def hooks(self) -> tuple[Hook | None, Hook | None]:
         """What to call before a pass and after it; None where nothing is asked for."""
         return (
             self._before if self.before or self.changes else None,
@@ -113,12 +116,15 @@ class Bisection:
     names: list[str] = field(default_factory=list[str])
     texts: list[str] = field(default_factory=list[str])
 
-    def before(self, current: ModulePass, module: ModuleOp) -> None:
+    def hooks(self) -> tuple[Hook, Hook]:
+        return self._before, self._after
+
+    def _before(self, current: ModulePass, module: ModuleOp) -> None:
         if not self.texts:
             self.texts.append(self.print(module))
         self.names.append(str(current))
 
-    def after(self, current: ModulePass, module: ModuleOp) -> None:
+    def _after(self, current: ModulePass, module: ModuleOp) -> None:
         self.texts.append(self.print(module))
 
     def result(self, stderr: IO[str]) -> str:

@@ -83,6 +83,31 @@ def test_bisect_refuses_what_is_no_command(command: str) -> None:
     assert code == 1 and f"--bisect {command}: " in err
 
 
+@pytest.mark.parametrize("option", [["--print-ir-after-all"], ["--print-ir-tree-dir", "dumps"]])
+def test_bisect_takes_no_dumps(option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("-p", PASSES, "--bisect", "true", *option)
+    assert code == 2 and "--bisect" in err and not list(tmp_path.iterdir())
+
+
+def test_bisect_emits_nothing(tmp_path: Path) -> None:
+    code, _, err = run(
+        "--target", "cuda:90", "-t", "ptx", "--time-passes", "--bisect", script(tmp_path, "'addi' not in text")
+    )
+    assert code == 0 and "ttgir" not in err and "llir" not in err and "ptx" not in err
+
+
+def test_two_ends_of_ir_are_refused() -> None:
+    code, _, err = run("--target", "cuda:90", "-t", "ttir", "--until", "ttgir")
+    assert code == 2 and "-t ttir" in err and "--until ttgir" in err
+
+
+def test_what_a_module_states_is_refused_at_its_line() -> None:
+    stated = GOOD.replace("module {", 'module attributes {"ttg.num-ctas" = 2 : i32} {')
+    code, _, err = run("--target", "cuda:80", "-t", "ttgir", stdin=stated)
+    assert code == 1 and err.startswith("<stdin>:1:1: error: ") and "num_ctas" in err
+
+
 def test_bisect_needs_passes() -> None:
     code, _, err = run("--bisect", "true")
     assert code == 1 and "there is no pass to run" in err

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.memory import cut, part
-from tritonx.conversion.gpu_to_llvm.shared import placement
+from tritonx.conversion.gpu_to_llvm.shared import placement, widest
 from tritonx.conversion.gpu_to_llvm.transfer import addresses
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -32,7 +32,8 @@ def copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, f: FunctionEmitter) -> None:
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     places = placement(f, op.src.type, type_as(op.result, MemDescType))
     size = f.bits(elem)
-    access = shared_access(places, size, max_vec_bits=plan.access.width * size)
+    limit = widest(f.view(op.result), size)
+    access = shared_access(places, size, max_vec_bits=min(limit, plan.access.width * size))
     groups = {group[0]: group for group in plan.groups}
     together = access.vec == plan.access.width and all(
         groups.get(a.registers[0]) == a.registers for a in access.accesses

@@ -16,7 +16,7 @@ from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_as
 from tritonx.layouts import LayoutError, LinearLayout
 from tritonx.layouts import access as layout_access
-from tritonx.layouts.access import shared_access
+from tritonx.layouts.access import VECTOR_BITS, shared_access
 from tritonx.layouts.dims import BLOCK, OFFSET
 from tritonx.layouts.encodings import PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
@@ -40,6 +40,12 @@ def placement(f: FunctionEmitter, registers: Attribute, memory: MemDescType) -> 
     return layout_access.placement(f.layout(registers), memory_layout(memory))
 
 
+def widest(view: SharedView, bits: int) -> int:
+    """Bits of the widest access of a view: a start within a vector, as a swizzle of short vectors makes it, would
+    permute what the vector moves."""
+    return min(VECTOR_BITS, max(8, bits) * (view.start & -view.start)) if view.start else VECTOR_BITS
+
+
 def write(f: FunctionEmitter, source: SSAValue, view: SharedView, memory: MemDescType) -> None:
     """Store a tile into a buffer."""
     write_tile(f, f.get(source), source.type, view, memory)
@@ -50,7 +56,7 @@ def write_tile(f: FunctionEmitter, value: Tile, type_: Attribute, view: SharedVi
     places = placement(f, type_, memory)
     if places.columns(BLOCK):
         raise LayoutError("the blocks of a cluster have other parts of a tile than their buffers")
-    access = shared_access(places, f.bits(value.elem))
+    access = shared_access(places, f.bits(value.elem), widest(view, f.bits(value.elem)))
     store_registers(f, view, value.elem, access, f.scalars(value))
 
 
@@ -72,8 +78,8 @@ def registers_of(f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> Shar
     registers = f.machine.local_load(f, type_, memory)
     if registers is None:
         elem = f.type(type_)
-        access = shared_access(placement(f, type_, type_as(memory, MemDescType)), f.bits(elem))
-        registers = VectorLoads(f, f.view(memory), elem, access)
+        view, places = f.view(memory), placement(f, type_, type_as(memory, MemDescType))
+        registers = VectorLoads(f, view, elem, shared_access(places, f.bits(elem), widest(view, f.bits(elem))))
     return registers
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,8 +41,18 @@ class UnusedModules:
         """Take those of ``device`` out of its memory, if there are any and this ``may`` be done now."""
         if not any(where == device for where, _ in self.found) or not may():
             return
-        found, self.found = self.found, []
-        self.found += [each for each in found if each[0] != device]
-        for where, handle in found:
-            if where == device:
+        kept: list[tuple[int, object]] = []
+        while self.found:  # one at a time: other threads and the garbage collector add and take as well
+            try:
+                where, handle = self.found.pop()
+            except IndexError:
+                break
+            if where != device:
+                kept.append((where, handle))
+                continue
+            try:
                 unload(handle)
+            except Exception as error:  # the kernel that is being loaded is another one
+                said = f"a module of device {device} could not be unloaded: {error}"
+                warnings.warn(said, RuntimeWarning, stacklevel=2)
+        self.found.extend(kept)

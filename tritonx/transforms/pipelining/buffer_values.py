@@ -96,9 +96,10 @@ class BufferValues(ModulePass):
     Loads that the copies cannot do (other widths than 4, 8 or 16 bytes, a value for masked-off elements that is not
     zero) stay, and what they load is carried in registers. Copies of the threads are moved behind the last readers of
     the slot before where a multiprocessor then has room for two blocks, and for one otherwise. As many stages are kept
-    as have room in the `shared_memory` of a block; a loop of which not even two have, or whose schedule contradicts
-    itself, loses its schedule. A loop with a plan in its text (`tritonx.slots`), as `plans` leaves it, is written by
-    that one, whatever room there is."""
+    as have room in the `shared_memory` of a block. Where not even two have, copies are moved behind their readers,
+    which takes a slot less; a loop that does not fit so either, or whose schedule contradicts itself, loses its
+    schedule. A loop with a plan in its text (`tritonx.slots`), as `plans` leaves it, is written by that one, whatever
+    room there is."""
 
     name = "buffer-values"
     contract = Contract(
@@ -192,7 +193,9 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
                 explain(TOPIC, loop, f"{shorter.last + 1} stages: slots for more do not fit shared memory")
             return buffers
         _give_back(buffers)
-    return _unpipelined(loop, schedule.fault() or "slots for two stages do not fit shared memory")
+    return _unpipelined(
+        loop, schedule.fault() or "slots do not fit shared memory, those of copies behind their readers neither"
+    )
 
 
 def _candidates(
@@ -345,7 +348,7 @@ def _in_fewer_slots(
 def _with_room(
     schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts, given: BufferValues, budget: SharedBudget
 ) -> tuple[LoopSchedule, Sequence[BufferedTile]]:
-    """Both in fewer slots, if two blocks have room so, and one else; else as they
+    """Schedule and tiles in fewer slots, if two blocks have room so, and one else; else as they
     are."""
     found = _in_fewer_slots(schedule, tiles, facts)
     if found is None or not _makes_room(schedule, tiles, found[1], given, budget):

@@ -3,8 +3,8 @@
 A copy that an interval issues behind the last reader of an earlier tile reuses the slot of that tile. A copy in front
 of that reader needs a slot more, and shared memory for a slot more may be a block less on the multiprocessor. Blocks of
 the copy engine are always moved (`behind_readers`): their copies take the threads no time, so that a schedule puts them
-anywhere in an interval. Copies of the threads are moved where that makes room for another block (`copies_behind`): they
-are issued later, and the threads meet once more in front of them.
+anywhere in an interval. Copies of the threads are moved where that makes room for another block, or where the loop has
+no room else (`copies_behind`): they are issued later, and the threads meet once more in front of them.
 
 Operands that matrix units want the other way round than they lie in global memory are turned by the threads between
 their copies and their buffers (`turned_behind`)."""

@@ -23,13 +23,17 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.values import SharedView
 
 
+ROW_BITS = 128
+"""Of a row of a matrix, which lies in one piece."""
+
+
 def access_for(
     f: FunctionEmitter, registers: Attribute, memory: gpu_layout.MemDescType, elem: str, view: SharedView
 ) -> MatrixAccess | None:
     """The matrix transfers between a tile and a buffer, transposed or not; None where neither fits."""
     from tritonx.conversion.gpu_to_llvm.shared import placement
 
-    if view.padding or elem == "i1":
+    if view.padding or elem == "i1" or view.start % (ROW_BITS // bits(elem)):
         return None
     return matrix_transfers(placement(f, registers, memory), bits(elem))
 

@@ -17,6 +17,7 @@ from tritonx.analysis.buffers import is_shared_memory
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import (
     LocalAllocOp,
+    LocalDeallocOp,
     MemDescTransOp,
     MemDescType,
     attribute_of,
@@ -92,7 +93,7 @@ def _stored_already(alloc: LocalAllocOp, source: SSAValue, described: MemDescTyp
     for use in source.uses:
         other = use.operation
         if isinstance(other, LocalAllocOp) and other.parent is block and type_of(other.result) == described:
-            if described.mutable:
+            if described.mutable or any(isinstance(each.operation, LocalDeallocOp) for each in other.result.uses):
                 return None
             if not other.is_before_in_block(alloc):
                 move_before(other, alloc)
