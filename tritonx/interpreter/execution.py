@@ -25,7 +25,7 @@ from xdsl.ir import Operation, Region
 
 from tritonx.interpreter.live_arrays import LiveArrays
 from tritonx.interpreter.memory import Memory
-from tritonx.interpreter.values import Array
+from tritonx.interpreter.values import Array, Poison
 
 Function = Callable[..., Any]
 
@@ -58,9 +58,9 @@ class Execution:
     program: tuple[int, int, int] = (0, 0, 0)
     live: LiveArrays = field(init=False)
     """What addresses that the kernel computes or reads may lie in, besides the arguments."""
-    poison: bool = False
-    """Whether undefined values (masked-off lanes of a load without `other`, `ub.poison`) are NaN, or the bytes 0xA5 for
-    integers, so that a use of them shows. Otherwise they are 0, as the devices give and some kernels rely on."""
+    poison: Poison = False
+    """What undefined values (masked-off lanes of a load without `other`, `ub.poison`) are, so that a use of them shows.
+    With False they are 0, as the devices give and some kernels rely on."""
     check_assertions: bool = True
     watch: Callable[[Operation, Function], Function] | None = None
     """Called once for each op that is bound, with its function; returns the function that runs in its place."""

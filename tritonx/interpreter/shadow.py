@@ -6,7 +6,8 @@ accesses of one element conflict if one of them writes, not both are atomic, and
 * Between programs an atomic operation that is not relaxed orders. A program that operates atomically on an address
   comes after each program that did so before, with all that the earlier program had seen (`Programs`).
 * Within a program a barrier orders, and so does an op that moves values between lanes (`epoch`). Between two of those,
-  an element that one lane stores and another lane accesses is a conflict.
+  an element that one lane stores and another lane accesses is a conflict. A scalar is loaded by all lanes (`ALL`) and
+  stored by the first one.
 
 A store that leaves the value as it is conflicts with nothing: no order of the programs shows it. Of an element only the
 last accesses of each sort by two programs are kept, so that a conflict with an earlier one may be missed; what is
@@ -25,6 +26,9 @@ from tritonx.interpreter.values import Array
 MOST_SYNCHRONISING = 64
 """Lanes of an atomic operation that orders programs; one with more lanes counts as relaxed."""
 
+ALL = -1
+"""The lane of an access that every lane makes."""
+
 
 @dataclass
 class Programs:
@@ -35,6 +39,9 @@ class Programs:
     epoch: int = 1
     before: Array = field(init=False)
     _released: dict[int, Array] = field(default_factory=dict[int, Array])
+    """What the last program that operated atomically on an address had seen, as bits."""
+    _known: Array | None = None
+    """`before` as bits, one array for all addresses; None where `before` has changed."""
 
     def __post_init__(self) -> None:
         self.begin(0)
@@ -45,14 +52,19 @@ class Programs:
         self.epoch += 1
         self.before = np.zeros(self.count + 1, np.bool_)
         self.before[[0, number]] = True
+        self._known = None
 
     def synchronise(self, addresses: Array) -> None:
         """The running program operates atomically on these addresses."""
-        for address in addresses.tolist()[:MOST_SYNCHRONISING] if addresses.size <= MOST_SYNCHRONISING else ():
-            known = self._released.get(address)
-            if known is not None:
-                self.before |= known
-            self._released[address] = self.before.copy()
+        if addresses.size > MOST_SYNCHRONISING:
+            return
+        found = [self._released[address] for address in addresses.tolist() if address in self._released]
+        for known in {id(known): known for known in found if known is not self._known}.values():
+            self.before |= np.unpackbits(known, count=self.count + 1).view(np.bool_)
+            self._known = None
+        if self._known is None:
+            self._known = np.packbits(self.before)
+        self._released.update(dict.fromkeys(addresses.tolist(), self._known))
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,8 @@ class _Last:
             unordered &= ~self.atomic[at]
         else:
             own = (by == programs.current) & (self.epoch[at] == programs.epoch)
-            unordered |= own & (self.lane[at] != access.lanes) & (by != 0)
+            first_of_all = (self.lane[at] == ALL) & (access.lanes == 0)  # what it has loaded it may store
+            unordered |= own & (self.lane[at] != access.lanes) & ~first_of_all & (by != 0)
         for index in np.flatnonzero(unordered)[:1].tolist():
             yield Conflict(index, int(self.op[at[index]]), int(by[index]), writes)
         if self.before is not None:

@@ -107,10 +107,17 @@ def signless(value: Array) -> Array:
     return value.view(SIGNED[value.dtype])
 
 
-def undefined(dtype: np.dtype, poison: bool) -> Array:
-    """What stands for an undefined element: 0, or where `poison` is set NaN, true or the bytes 0xA5."""
+Poison: TypeAlias = bool | float
+"""What undefined elements are: False for 0; True for NaN, or the bytes 0xA5 of an integer; an infinity for the largest
+or the smallest value."""
+
+
+def undefined(dtype: np.dtype, poison: Poison) -> Array:
+    """What stands for an undefined element."""
     if not poison:
         return dtype.type(0)
+    if not isinstance(poison, bool):
+        return dtype.type(_extreme(dtype, poison > 0))
     if is_float(dtype):
         return dtype.type(float("nan"))
     return (
@@ -118,6 +125,20 @@ def undefined(dtype: np.dtype, poison: bool) -> Array:
         .view(dtype if dtype.kind != "b" else np.uint8)[0]
         .astype(dtype)
     )
+
+
+def _extreme(dtype: np.dtype, largest: bool) -> float | bool:
+    """The largest or the smallest value: infinite where the format has infinities."""
+    if dtype == np.bool_:
+        return largest
+    if not is_float(dtype):
+        info = np.iinfo(dtype)
+        return int(info.max if largest else info.min)
+    infinity = float("inf") if largest else -float("inf")
+    if dtype.itemsize > 1 or np.isinf(dtype.type(infinity)):
+        return infinity
+    finite = ml_dtypes.finfo(dtype)
+    return float(finite.max if largest else finite.min)
 
 
 @dataclass(frozen=True)

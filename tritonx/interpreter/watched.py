@@ -5,24 +5,21 @@
     watch.start(execution := Execution(grid, memory, watch=watch.wrap))
 
 `Watch.wrap` is `Execution.watch`: it tells the memory which op accesses it, and looks at the integer arithmetic of
-addresses. What is found is a `Flaw`: once for each kind and op, in `Watch.flaws`.
-
-    race      programs access one element, nothing orders them, and one writes (`shadow.py`)
-    barrier   lanes of one program do, with no barrier between
-    lanes     lanes of one store write different values to one element
-    view      an access to the gaps between the elements of a strided array
-    overflow  32-bit arithmetic of an address overflows
-    endless   the program takes longer than it may (raised, as `EndlessProgram`)
+addresses (`address_values.py`). What is found is a `Flaw` of the kind `race`, `barrier` (both by `shadow.py`), `lanes`,
+`view` or `overflow`: once for each kind and op, in `Watch.flaws`. A program that takes longer than it may is ended by
+`EndlessProgram`. What the kinds are is in `tools/checking/report.py`.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from tritonx import level
 from tritonx.dialects import arith, tile
 from tritonx.dialects.layout_constraints import (
     NO_TENSORS,
@@ -37,13 +34,15 @@ from tritonx.dialects.layout_constraints import (
 )
 from tritonx.dialects.tile.enums import MemSemantic
 from tritonx.frontend.errors import LIBRARY
+from tritonx.interpreter.address_values import address_values
 from tritonx.interpreter.errors import KernelFault
 from tritonx.interpreter.execution import Execution, Function
 from tritonx.interpreter.memory import Lanes, Memory, Range, byte_bounds
-from tritonx.interpreter.shadow import Access, Conflict, Programs, Shadow, repeated
-from tritonx.interpreter.values import Array
+from tritonx.interpreter.scalar_loads import reaches_all_lanes
+from tritonx.interpreter.shadow import ALL, Access, Conflict, Programs, Shadow, repeated
+from tritonx.interpreter.values import Array, Poison
 from tritonx.ir.source import source_of
-from tritonx.ir.types import element_type, i32, type_of
+from tritonx.ir.types import element_type, i32, is_tensor, type_of
 from tritonx.runtime.errors import InterpreterError
 
 MOST_SAVED = 1 << 28
@@ -78,23 +77,37 @@ _ACCESSES = (
     *(tile.LoadOp, tile.StoreOp, tile.DescriptorLoadOp, tile.DescriptorStoreOp),
     *(tile.DescriptorGatherOp, tile.DescriptorScatterOp, tile.AssertOp, *_ATOMIC),
 )
-_SUMS: dict[type[Operation], np.ufunc] = {arith.AddiOp: np.add, arith.SubiOp: np.subtract, arith.MuliOp: np.multiply}
-_WRAPS = (arith.RemSIOp, arith.RemUIOp, arith.AndIOp, arith.ShRUIOp, arith.XOrIOp, *_ACCESSES)
-"""Where an address is made of a number that may well have overflowed."""
+_MAY_OVERFLOW: dict[type[Operation], np.ufunc] = {
+    arith.AddiOp: np.add, arith.SubiOp: np.subtract, arith.MuliOp: np.multiply,
+}  # fmt: skip
 
-
-_STAYS = (AnyLayouts, Broadcast, CarriedTypes, Elementwise, ExpandDims, FromScalars, NoTensors)
+_LANEWISE = (AnyLayouts, Broadcast, CarriedTypes, Elementwise, ExpandDims, FromScalars, NoTensors)
 """Layout constraints of ops that leave values in their lanes."""
 
 
-def meets(op: Operation) -> bool:
+def synchronises_lanes(op: Operation) -> bool:
     """Whether lanes wait for each other at the op: a barrier, or an op that moves values between lanes."""
     if op.name in ("gpu.barrier", "ttg.barrier") or isinstance(op, tile.ReduceOp | tile.ScanOp):
         return True
     constraint: object = getattr(op, "LAYOUTS", NO_TENSORS)
-    if isinstance(op, _ACCESSES) or isinstance(constraint, _STAYS):
+    if isinstance(op, _ATOMIC):
+        return _emits_barrier(op)
+    if isinstance(op, _ACCESSES) or isinstance(constraint, _LANEWISE):
         return False
     return not isinstance(constraint, SameLayout) or bool(constraint.besides)
+
+
+def _emits_barrier(op: Operation) -> bool:
+    """Whether the code of an atomic operation has a barrier (`conversion/gpu_to_llvm/atomic.py`): a scalar result that
+    is used reaches all lanes through shared memory; what acquires or releases does so for all lanes, updates only from
+    level 3.9 on."""
+    if isinstance(op, tile.AtomicPollOp):
+        return True
+    if op.results and op.results[0].first_use is not None and not is_tensor(type_of(op.results[0])):
+        return True
+    if _relaxed(op):
+        return False
+    return isinstance(op, tile.AtomicLoadOp | tile.AtomicStoreOp) or level.active().meets_at_updates
 
 
 def user_line(op: Operation | None) -> tuple[str, int, int] | None:
@@ -104,14 +117,14 @@ def user_line(op: Operation | None) -> tuple[str, int, int] | None:
 
 
 class Watch:
-    """See the head of the file. `seconds`: of one program; `poisoned`: ops whose undefined lanes hold NaN or bytes
-    0xA5."""
+    """See the head of the file. `seconds`: of one program; `poisoned`: ops whose undefined lanes hold `poison`."""
 
     def __init__(self, seconds: float = 10.0) -> None:
         self.flaws: list[Flaw] = []
         self.ops: list[Operation] = []
         self.op: Operation | None = None
         self.poisoned: frozenset[Operation] = frozenset()
+        self.poison: Poison = True
         self.seconds = seconds
         self.deadline = self._over = time.monotonic() + seconds
         self.programs = Programs(0)
@@ -166,21 +179,21 @@ class Watch:
         """`Execution.watch`."""
         if isinstance(op, _ACCESSES):
             return self._access(op, function)
-        if meets(op):
-            return self._meeting(function)
-        combine = _SUMS.get(type(op))
+        if synchronises_lanes(op):
+            return self._synchronising(function)
+        combine = _MAY_OVERFLOW.get(type(op))
         if combine is not None and element_type(type_of(op.results[0])) == i32 and self._in_address(op):
             return self._sum(op, function, combine)
         return function
 
     def _access(self, op: Operation, function: Function) -> Function:
-        synchronises = isinstance(op, _ATOMIC)
+        synchronises = synchronises_lanes(op)
 
         def access(*operands: Array) -> object:
             self.op = op
             execution = self._execution
             if execution is not None:
-                execution.poison = op in self.poisoned
+                execution.poison = self.poison if op in self.poisoned else False
             found = function(*operands)
             if synchronises:
                 self.programs.epoch += 1
@@ -188,12 +201,12 @@ class Watch:
 
         return access
 
-    def _meeting(self, function: Function) -> Function:
-        def meeting(*operands: Array) -> object:
+    def _synchronising(self, function: Function) -> Function:
+        def synchronising(*operands: Array) -> object:
             self.programs.epoch += 1
             return function(*operands)
 
-        return meeting
+        return synchronising
 
     def _sum(self, op: Operation, function: Function, combine: np.ufunc) -> Function:
         def checked(left: Array, right: Array) -> object:
@@ -211,31 +224,8 @@ class Watch:
             top = op
             while (parent := top.parent_op()) is not None:
                 top = parent
-            self._addresses = _address_values(top)
+            self._addresses = address_values(top)
         return op.results[0] in self._addresses
-
-
-def _address_values(module: Operation) -> set[SSAValue]:
-    """Values that addresses are computed from by sums and products."""
-    left: list[SSAValue] = []
-    for op in module.walk():
-        if isinstance(op, tile.AddPtrOp | tile.AdvanceOp | tile.DescriptorLoadOp | tile.DescriptorStoreOp):
-            left += op.operands[1:]
-    found: set[SSAValue] = set()
-    while left:
-        value = left.pop()
-        if value in found:
-            continue
-        found.add(value)
-        owner = value.owner
-        op = owner.parent_op() if isinstance(owner, Block) else owner
-        if op is None or isinstance(op, (*_WRAPS, tile.FuncOp)):
-            continue
-        left += op.operands
-        for region in op.regions:
-            for block in region.blocks:
-                left += block.last_op.operands if block.last_op is not None else ()
-    return found
 
 
 # Memory --------------------------------------------------------------------------------------------------------------
@@ -243,7 +233,7 @@ def _address_values(module: Operation) -> set[SSAValue]:
 
 @dataclass
 class _Gaps:
-    """Bytes of a strided array's memory, from `low`, that are no element of it."""
+    """Bytes from the first to the last of a strided array, from `low`, that are no element of any array."""
 
     low: int
     flags: Array
@@ -269,7 +259,10 @@ class WatchedMemory(Memory):
         super().__init__()
         self.watch = watch
         self._shadows: dict[int, Shadow] = {}
-        self._gaps: list[_Gaps] = []
+        self._reaching: dict[Operation | None, bool] = {}
+        self._arrays: list[tuple[np.ndarray, str]] = []
+        self._gaps: list[_Gaps] | None = None
+        """Made of `_arrays` when all are known."""
         self._inner = False
 
     @property
@@ -280,11 +273,9 @@ class WatchedMemory(Memory):
     def register(
         self, array: np.ndarray, name: str, *, initialised: bool = True, written: np.ndarray | None = None
     ) -> int:
-        low, high = byte_bounds(array)
-        if 0 < array.size and high - low > array.nbytes and high - low <= MOST_SAVED:
-            self._gaps.append(_Gaps(low, ~element_flags(array), name))
-        elif array.size:
-            self._gaps = [g for g in self._gaps if g.low + g.flags.size <= low or high <= g.low]
+        if array.size:
+            self._arrays.append((array, name))
+            self._gaps = None
         return super().register(array, name, initialised=initialised, written=written)
 
     def start(self) -> None:
@@ -348,6 +339,8 @@ class WatchedMemory(Memory):
         which = np.arange(addresses.size) if lanes.active is None else np.flatnonzero(lanes.active)
         if which.size != addresses.size:  # an atomic operation in rounds
             which = np.arange(addresses.size)
+        if changes is None and not atomic and lanes.shape == () and self._reaches_all(op):
+            which = np.full(addresses.size, ALL)
         if atomic and not _relaxed(op):
             self.watch.programs.synchronise(addresses)
         bases = np.array(self._bases, dtype=np.int64)
@@ -365,6 +358,11 @@ class WatchedMemory(Memory):
             for conflict in conflicts:
                 reads = changes is None and not atomic
                 self._report(conflict, int(addresses[mine][conflict.index]), size, reads=reads)
+
+    def _reaches_all(self, op: Operation | None) -> bool:
+        if op not in self._reaching:
+            self._reaching[op] = op is None or reaches_all_lanes(op)
+        return self._reaching[op]
 
     def _shadow(self, where: Range, size: int) -> Shadow:
         known = self._shadows.get(where.base)
@@ -391,6 +389,8 @@ class WatchedMemory(Memory):
         return "memory" if where is None else f"element {(address - where.base) // size} of {where.name}"
 
     def _check_view(self, addresses: Array, action: str, lanes: Lanes) -> None:
+        if self._gaps is None:
+            self._gaps = list(_gaps(self._arrays))
         for gaps in self._gaps:
             offsets = addresses - gaps.low
             inside = (offsets >= 0) & (offsets < gaps.flags.size)
@@ -435,6 +435,21 @@ def _relaxed(op: Operation | None) -> bool:
     sem = None if op is None else op.properties.get("sem")
     value: Attribute | int | None = getattr(getattr(sem, "value", None), "data", None)
     return value == MemSemantic.RELAXED.value or isinstance(op, tile.DescriptorReduceOp)
+
+
+def _gaps(arrays: Sequence[tuple[np.ndarray, str]]) -> Iterator[_Gaps]:
+    for array, name in arrays:
+        low, high = byte_bounds(array)
+        if not array.nbytes < high - low <= MOST_SAVED:
+            continue
+        flags = ~element_flags(array)
+        for other, _ in arrays:
+            start, end = byte_bounds(other)
+            first, last = max(low, start), min(high, end)
+            if other is not array and first < last and end - start <= MOST_SAVED:
+                flags[first - low : last - low] &= ~element_flags(other)[first - start : last - start]
+        if flags.any():
+            yield _Gaps(low, flags, name)
 
 
 def element_flags(array: np.ndarray) -> Array:

@@ -177,6 +177,24 @@ def scalar_after_tile(x, y, n, B: tl.constexpr):
     tl.store(y, last, mask=n == 1)
 
 
+@wrong("barrier", lambda: [((1,), (floats(256), np.empty(1, np.float32), np.empty(256, np.float32)), {"B": 256})])
+@tritonx.jit
+def scalar_through_memory(x, y, z, B: tl.constexpr):
+    at = tl.arange(0, B)
+    v = tl.load(x + at)
+    tl.store(y, tl.sum(v))
+    tl.store(z + at, v * tl.load(y))  # <-
+
+
+@wrong("barrier", lambda: [((1,), (floats(256), np.empty(256, np.float32), np.zeros(256, np.int32)), {"B": 256})])
+@tritonx.jit
+def relaxed_atomics_between(x, y, count, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at))
+    tl.atomic_add(count + at, 1, sem="relaxed")
+    tl.store(x + at, tl.load(y + B - 1 - at))  # <-
+
+
 @wrong("lanes", total)
 @tritonx.jit
 def all_lanes_at_once(x, y, n, B: tl.constexpr):
