@@ -62,6 +62,7 @@ ALLOWED: dict[str, set[str]] = {
     "tools": {
         "backends.api", "backends.registry", "backends.embedding", "ir", "dialects", "transforms", "layouts", "runtime",
         "interpreter", "frontend", "language",
+        "analysis.written",  # which arrays a kernel that is checked stores to
     },
 }  # fmt: skip
 
@@ -368,6 +369,7 @@ TRITONS_OPTIONS = {
     "runtime/config.py": {"maxnreg"},  # Triton's Config
     "runtime/compiling/jit_hooks.py": {"launch_cooperative_grid"},  # Triton's hooks
     "runtime/settings/knob_types.py": {"launch_cooperative_grid"},
+    "tools/checking/runs.py": {"launch_cooperative_grid"},  # of a launch that the interpreter cannot execute
 }
 """Where options of some backends are named by all that use Triton."""
 

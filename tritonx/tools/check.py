@@ -9,32 +9,36 @@ tritonx check FILE:KERNEL            this one
     --seconds S                      that a program may take in the interpreter
 
 The file says its launches by a function that gives grid, arguments and keywords, as for ``tritonx tune``. Its
-parameters with defaults are drawn: an int is a size (the default, 1, 0, one more, primes), a bool is drawn both ways.
+parameters with defaults are drawn (docs/check.md says how, and what a reference may return).
 
     def tuning_inputs(n=1000, contiguous=True):
         x, y = np.random.rand(n).astype(np.float32), np.empty(n, np.float32)
         yield (tritonx.cdiv(n, 128),), (x, y, n), {"BLOCK": 128}
 
     def reference(x, y, n, BLOCK):       # optional; arrays of floats come as float64
-        return np.exp(x)                 # of the arrays that the kernel writes, in order; or a dict; or it changes y
+        return np.exp(x)
 
-Output arrays that come from np.empty are known to hold nothing. The exit status is 0 where nothing was found, 1 where
+The exit status is 0 where nothing was found, 1 where
 something was, 2 for a mistake in the call.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 from tritonx.backends import registry
 from tritonx.backends.api import Target
 from tritonx.interpreter import fresh_memory
+from tritonx.runtime import knobs
 from tritonx.runtime.errors import TritonError
 from tritonx.tools import command
-from tritonx.tools.checking.judge import Judge, Reference
-from tritonx.tools.checking.launches import Launch, cases, drawn, jit_function
+from tritonx.tools.checking.judge import Judge
+from tritonx.tools.checking.launches import Case, Launch, cases, drawn, jit_function
+from tritonx.tools.checking.reference import Reference
 from tritonx.tools.checking.report import Finding, KernelReport, Report
 
 __all__ = ["Finding", "KernelReport", "Launch", "Report", "check", "check_kernel", "default_targets"]
@@ -60,7 +64,8 @@ def check_kernel(
 ) -> KernelReport:
     """Judge `kernel` (also one with a tuner or heuristics) for `launches` with arrays of the host. `reference` is
     called with the parameters by name, arrays of floats as float64. `targets`: what to compile for besides the host;
-    None for `default_targets`. `seconds`: that a program may take in the interpreter.
+    None for `default_targets`. `seconds`: that a program may take in the interpreter. It compiles whatever
+    TRITONX_SEALED says. Raises a `Mistake` for what is no kernel, and without launches.
 
     >>> from tritonx.tools.check import Launch, check_kernel
     >>> x = np.zeros(6, np.float32)
@@ -72,7 +77,11 @@ def check_kernel(
     if function is None:
         raise command.Mistake(f"{kernel!r} is no kernel")
     report = KernelReport(name or function.__name__)
-    Judge(kernel, report, reference, default_targets() if targets is None else targets, seconds).judge(launches)
+    with knobs.compilation.scope():
+        knobs.compilation.sealed = None
+        Judge(kernel, report, reference, default_targets() if targets is None else targets, seconds).judge(launches)
+    if not (report.launches or report.findings or report.skipped):
+        raise command.Mistake(f"there are no launches of {report.kernel}")
     return report
 
 
@@ -86,27 +95,34 @@ def check(
     seconds: float = SECONDS,
 ) -> Report:
     """What ``tritonx check`` says of a file. Raises `NoCase` where it gives no kernels or launches, a `Mistake` where
-    its functions raise."""
+    the file or what gives its launches raises."""
     reports: list[KernelReport] = []
     with fresh_memory.watched():
         with command.running(file):
             found = cases(file, kernel, inputs)
-        for case in found:
-            with command.running(file):
-                launches = list(drawn(case.make, seed, draws))
-            reference = None if case.reference is None else _running(file, case.reference)
-            reports.append(check_kernel(case.kernel, launches, reference, targets, seconds, case.name))
+        for case, launches in [(case, _launches(file, case, seed, draws)) for case in found]:
+            if launches:
+                reports.append(check_kernel(case.kernel, launches, case.reference, targets, seconds, case.name))
+            else:
+                skipped = {"launches": f"the file has no function {case.wanted} that gives them"}
+                reports.append(KernelReport(case.name, skipped=skipped))
     return Report(reports)
 
 
-def _running(file: str, reference: Reference) -> Reference:
-    """The reference; what it raises is a `Mistake` that names its line."""
-
-    def call(**arguments: object) -> object:
+def _launches(file: str, case: Case, seed: int, draws: int) -> list[Launch]:
+    """Those that are drawn; none where the file has no function that gives them. Raises a `Mistake` where there is one
+    and it gives none."""
+    if case.make is None:
+        return []
+    try:
         with command.running(file):
-            return reference(**arguments)
-
-    return call
+            found = list(drawn(case.make, seed, draws))
+    except command.Mistake as error:
+        sizes = [note for note in getattr(error.__cause__, "__notes__", ()) if note]
+        raise command.Mistake(f"{error} [{sizes[0]}]" if sizes else str(error)) from error
+    if not found:
+        raise command.Mistake(f"{file}: {getattr(case.make, '__name__', 'the function')}() gives no launches")
+    return found
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -133,12 +149,28 @@ def _targets(text: str | None) -> list[Target] | None:
         raise command.Mistake(f"--targets {text[:80]}: {error.args[0] if error.args else error}") from None
 
 
+@contextlib.contextmanager
+def _prints_to_stderr() -> Generator[None]:
+    """What the file prints goes to standard error, and what compiled kernels write to file 1."""
+    with contextlib.suppress(AttributeError):  # standard output is closed
+        sys.stdout.flush()
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # one of the two is closed
+            kept = os.dup(1)
+            stack.callback(os.close, kept)
+            os.dup2(2, 1)
+            stack.callback(os.dup2, kept, 1)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+
+
 def _run(given: argparse.Namespace) -> int:
     file, colon, kernel = given.what.rpartition(":")
     if not colon or not file.endswith(".py"):
         file, kernel = given.what, ""
     targets = _targets(given.targets)
-    report = check(file, kernel, given.inputs, targets, given.draws, given.seed, float(given.seconds))
+    with _prints_to_stderr() if given.json else contextlib.nullcontext():
+        report = check(file, kernel, given.inputs, targets, given.draws, given.seed, float(given.seconds))
     print(report.json() if given.json else report)
     return report.status
 

@@ -1,6 +1,6 @@
 """`tritonx check` finds what is wrong in kernels that are wrong, and nothing in those that are right.
 
-All 96 wrong kernels and 829 right ones (the conformance suite) with ``TRITONX_CHECK_ALL=1``; a share of them otherwise.
+All 105 wrong kernels and the 829 of the conformance suite with ``TRITONX_CHECK_ALL=1``; a share of them otherwise.
 """
 
 from __future__ import annotations
@@ -11,18 +11,26 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.tools.checking import wrong_accesses, wrong_orders, wrong_results
+from tests.unit.tools.checking import (
+    right_kernels,
+    wrong_accesses,
+    wrong_beside_references,
+    wrong_orders,
+    wrong_results,
+)
 from tests.unit.tools.checking.wrong_kernels import CASES, Wrong
 from tritonx.backends.registry import parse_target
 from tritonx.interpreter import fresh_memory
 from tritonx.tools import check
 from tritonx.tools.check import Launch, check_kernel
+from tritonx.tools.checking.launches import drawn
 from tritonx.tools.checking.report import KINDS, SCHEMA
 from tritonx_testing.conformance import Case, cases
 from tritonx_testing.conformance.device import host_arguments
@@ -30,7 +38,7 @@ from tritonx_testing.conformance.device import host_arguments
 PAGE = Path(__file__).parents[3] / "docs" / "check.md"
 ALL = bool(os.environ.get("TRITONX_CHECK_ALL"))
 SEED = int(os.environ["TRITONX_SEED"])
-FILES = (wrong_accesses, wrong_orders, wrong_results)
+FILES = (wrong_accesses, wrong_beside_references, wrong_orders, wrong_results)
 
 WRONG = CASES if ALL else CASES[SEED % 5 :: 5]
 SLOW = ("extents_moved", "dot_cuts", "tiles", "wide", "dot", "sorting", "several_axes")
@@ -52,7 +60,7 @@ def test_what_is_wrong_is_found(case: Wrong) -> None:
 
 
 def test_the_corpus() -> None:
-    assert len(CASES) >= 60 and {case.kind for case in CASES} >= set(KINDS) - {"backend", "fault"}
+    assert len(CASES) >= 60 and {case.kind for case in CASES} >= set(KINDS) - {"backend", "fault", "reference"}
     assert {case.kernel.module for case in CASES} == {file.__name__ for file in FILES}
 
 
@@ -62,6 +70,14 @@ def test_nothing_is_found_in_what_is_right(case: Case) -> None:
     launch = Launch(trial.grid, tuple(host_arguments(trial)), dict(trial.constants))
     report = check_kernel(case.kernel, [launch], targets=[], seconds=60)
     assert report.findings == []
+
+
+@pytest.mark.parametrize("case", right_kernels.CASES, ids=lambda case: case[0].__name__)
+def test_nothing_is_found_in_what_looks_wrong(case: tuple[Any, Any, Any]) -> None:
+    kernel, make, reference = case
+    with fresh_memory.watched():
+        launches = list(drawn(make, 0))
+    assert check_kernel(kernel, launches, reference, targets=[], seconds=60).findings == []
 
 
 def examples() -> list[str]:

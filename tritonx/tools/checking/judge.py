@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 from xdsl.ir import Operation
@@ -15,19 +14,19 @@ from tritonx.dialects import tile
 from tritonx.frontend.errors import CompilationError
 from tritonx.interpreter import errors
 from tritonx.interpreter.memory import byte_bounds
-from tritonx.interpreter.values import is_float
+from tritonx.interpreter.values import Poison, is_float
 from tritonx.interpreter.watched import EndlessProgram, LaunchTooLarge, element_flags, user_line
 from tritonx.interpreter.widen import NotWidened
 from tritonx.ir.failure import PassFailure
 from tritonx.runtime.compiling.compiler import compile as compile_source
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import InterpreterError, TritonError
-from tritonx.tools.checking.launches import Launch, Misfit, Unwrapped, jit_function, unwrapped
+from tritonx.tools.checking.arguments import Contents, widened_arguments
+from tritonx.tools.checking.launches import Launch, Misfit, Unwrapped, configurations, jit_function, unwrapped
 from tritonx.tools.checking.numbers import difference, limit, narrow_sum, rounded
+from tritonx.tools.checking.reference import BadReference, Reference, expected
 from tritonx.tools.checking.report import Finding, KernelReport
-from tritonx.tools.checking.runs import Contents, Runs, host_array
-
-Reference = Callable[..., object]
+from tritonx.tools.checking.runs import Runs
 
 _FAULTS = {
     errors.OutOfBoundsAccess: "bounds",
@@ -39,11 +38,14 @@ _FAULTS = {
     EndlessProgram: "endless",
 }
 
+_POISONS: tuple[Poison, ...] = (True, float("inf"), -float("inf"))
+"""What undefined lanes hold in turn: comparisons and maxima do not let a NaN through."""
+
 
 @dataclass
 class Judge:
-    """Collects the findings of one kernel in `report`. `reference`: see `tritonx.tools.check`; `seconds`: that a
-    program may take in the interpreter; `targets`: what the first launch is compiled for besides the host."""
+    """Collects the findings of one kernel in `report`. `seconds`: that a program may take in the interpreter;
+    `targets`: what the first launch is compiled for besides the host."""
 
     kernel: object
     report: KernelReport
@@ -52,33 +54,61 @@ class Judge:
     seconds: float = 10.0
     _words: str = ""
     _unread: bool | None = field(default=None)
+    _stored: set[str] = field(default_factory=set[str])
+    """The arrays that a launch so far may write."""
 
     def judge(self, launches: Iterable[Launch]) -> None:
-        """All launches, one after the other."""
+        """All launches, one after the other. Of a tuner the first one has each configuration, and the others one each,
+        in turn."""
         for number, launch in enumerate(launches):
             self._words = launch.words
             try:
-                found = unwrapped(self.kernel, launch)
-                runs = Runs(found, self.seconds)
-            except CompilationError as error:
-                self._compile_error(error, "")
-                return
-            except (Misfit, InterpreterError, TypeError, ValueError) as error:
+                count = configurations(self.kernel, launch)
+            except Misfit as error:
                 self._find("launch", _line(error), None)
                 continue
-            self.report.launches += 1
-            if number == 0:
-                for target in self.targets:
-                    self._compile(found, target)
-            self._launch(runs, scaled=number == 0)
+            chosen = range(count) if number == 0 else [number % count]
+            for each in chosen:
+                if not self._configured(launch, each, first=number == 0, last=each == chosen[-1]):
+                    return
         if self._unread:
             self._words = ""
             self._find("ignored", "the kernel stores values and reads none of the arrays that it is given", None)
 
     # One launch ------------------------------------------------------------------------------------------------------
 
+    def _configured(self, launch: Launch, number: int, *, first: bool, last: bool) -> bool:
+        """One configuration of a launch; its arrays are as they were, unless it is the `last`. False where the kernel
+        does not compile at all."""
+        try:
+            found = unwrapped(self.kernel, launch, number)
+            self._words = found.words
+            runs = Runs(found, self.seconds)
+        except CompilationError as error:
+            self._compile_error(error, "")
+            return False
+        except (TritonError, TypeError, ValueError, OverflowError) as error:
+            self._find("launch", _line(error), None)
+            return True
+        if first and number == 0:
+            for target in self.targets:
+                self._compile(found, target)
+        if runs.waits():
+            reason = "programs wait for each other (launch_cooperative_grid), and are executed one after another"
+            self.report.skipped["grid"] = reason
+            return True
+        self.report.launches += 1
+        given = runs.saved
+        self._launch(runs, scaled=first and number == 0)
+        if not last and given is not None:
+            runs.memory.restore(given)
+        return True
+
     def _launch(self, runs: Runs, *, scaled: bool) -> None:
-        given = _wide_arguments(runs.launch.arguments) if self.reference is not None else {}
+        if unknown := runs.unknown():
+            reason = "what the kernel writes there is not compared, and the reference is not asked"
+            self.report.skipped["arrays"] = f"{', '.join(unknown)}: {reason}"
+        given = widened_arguments(runs.launch.arguments) if self.reference is not None else {}
         got = self._recorded(runs)
         if got is None:
             return
@@ -89,11 +119,14 @@ class Judge:
         self._unwritten(runs)
         self._undefined(runs, got)
         self._order(runs, got)
-        expected = self._expected(runs, given)
-        self._compare(runs, got, expected)
         self._backend(runs, got)
-        if scaled and expected is not None:
-            self._scaled(runs)
+        try:
+            right = self._expected(runs, given)
+            self._compare(runs, got, right)
+            if scaled and right is not None:
+                self._scaled(runs)
+        except BadReference as error:
+            self._add("reference", error.reason, error.file, error.line, 1)
 
     def _recorded(self, runs: Runs) -> Contents | None:
         watch = runs.watch
@@ -127,10 +160,9 @@ class Judge:
         """Whether no launch has read an array although there was one that it did not write."""
         if self._unread is False or not runs.programs:
             return
-        stored, loaded = runs.stored(), runs.loaded()
+        stored = runs.stored()
         others = [n for n, a in runs.arrays.items() if n not in stored and a.size]
-        described = any(op.name.startswith("tt.descriptor") or op.name == "tt.make_tensor_ptr" for op in runs.ops)
-        self._unread = bool(stored and others and not loaded and not described)
+        self._unread = bool(stored and others and not runs.loads())
 
     def _unwritten(self, runs: Runs) -> None:
         for name, array in runs.arrays.items():
@@ -154,8 +186,11 @@ class Judge:
         self._find("undefined", "the result depends on lanes that masked loads leave undefined", loads[0])
 
     def _differs(self, runs: Runs, loads: Sequence[Operation], got: Contents) -> bool:
+        return any(self._differs_by(runs, loads, got, poison) for poison in _POISONS)
+
+    def _differs_by(self, runs: Runs, loads: Sequence[Operation], got: Contents, poison: Poison) -> bool:
         try:
-            other = runs.poisoned(loads)
+            other = runs.poisoned(loads, poison)
         except LaunchTooLarge:
             return False
         except InterpreterError:
@@ -179,44 +214,33 @@ class Judge:
             if found.error > limit(array.dtype, runs.ops):
                 where = f"element {found.index} of {name}"
                 op = self._writer(runs, name, found.index)
-                self._find("order", f"{where} is another if the programs run in reverse order", op)
+                self._find("order", f"{where} differs if the programs run in reverse order", op)
 
     # Against references ----------------------------------------------------------------------------------------------
 
     def _expected(self, runs: Runs, given: Mapping[str, object]) -> Contents | None:
-        """What the reference gives, by parameter."""
-        if self.reference is None:
+        """What the reference gives, by array; None without one, or where not all arrays are known. Raises
+        `BadReference`."""
+        if self.reference is None or runs.unknown():
             return None
-        arguments = dict(given)
-        returned = self.reference(**arguments)
-        if returned is None:
-            return {n: cast(np.ndarray, arguments[n]) for n in runs.stored()}
-        if isinstance(returned, Mapping):
-            named = cast("Mapping[str, object]", returned)
-            return {name: np.asarray(value) for name, value in named.items()}
-        arrays = cast("tuple[object, ...]", returned) if isinstance(returned, tuple) else (returned,)
-        return {n: np.asarray(a) for n, a in zip(runs.stored(), arrays, strict=False)}
+        self._stored.update(stored := runs.stored())
+        return expected(self.reference, given, runs.arrays, stored, [n for n in runs.arrays if n in self._stored])
 
-    def _compare(self, runs: Runs, got: Contents, expected: Contents | None) -> None:
+    def _compare(self, runs: Runs, got: Contents, right: Contents | None) -> None:
         wide: Contents | None = None
         try:
             wide = runs.wide()
         except NotWidened as error:
-            if expected is None:
+            if right is None:
                 self.report.skipped["float64"] = str(error)
         except InterpreterError as error:
             self.report.skipped["float64"] = _line(error)
-        for name in got if expected is None else expected:
-            if name not in got:
-                self.report.skipped["reference"] = f"it gives {name!r}, which is no array of the kernel"
-                continue
-            self._compare_array(runs, name, got[name], (expected or {}).get(name), (wide or {}).get(name))
+        for name in got if right is None else right:
+            self._compare_array(runs, name, got[name], (right or {}).get(name), (wide or {}).get(name))
 
     def _compare_array(
         self, runs: Runs, name: str, got: np.ndarray, expected: np.ndarray | None, wide: np.ndarray | None
     ) -> None:
-        if expected is not None and np.shape(expected) not in ((), got.shape):
-            expected = np.reshape(expected, got.shape) if np.size(expected) == got.size else None
         right = wide if expected is None else expected
         if right is None:
             return
@@ -249,7 +273,7 @@ class Judge:
             for name, array in runs.arrays.items():
                 if name not in stored and is_float(array.dtype) and array.flags.writeable:
                     array *= np.array(0.5).astype(array.dtype)
-            given = _wide_arguments(runs.launch.arguments)
+            given = widened_arguments(runs.launch.arguments)
             runs.saved = runs.memory.save()
             self._words = f"{words}, floats halved".removeprefix(", ")
             got = runs.recorded()
@@ -341,17 +365,7 @@ def _element(array: np.ndarray, index: tuple[int, ...]) -> object:
     return array[index] if array.shape else array[()]
 
 
-def _wide_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Copies of the arrays, floats as float64."""
-    found: dict[str, object] = {}
-    for name, value in arguments.items():
-        array = host_array(value)
-        if array is None:
-            found[name] = value
-        else:
-            found[name] = array.astype(np.float64) if is_float(array.dtype) else array.copy()
-    return found
-
-
 def _line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+    """The message of one of tritonx's errors; of another one the class too."""
+    text = " ".join(str(error).split())[:300]
+    return text if text and isinstance(error, TritonError) else f"{type(error).__name__}: {text}"

@@ -1,12 +1,8 @@
-"""The launches that a file gives for its kernels, drawn over sizes.
-
-A file says its launches as for `tritonx tune`: by a function, `tuning_inputs` or `inputs_KERNEL`, that gives grid,
-arguments and keywords. Its parameters have defaults and are drawn: an int is a size (its default, 1, 0, primes, one
-more and one less), a bool is drawn both ways. Where sizes make no sense together, the function gives nothing.
-"""
+"""The launches that a file gives for its kernels, drawn over sizes (docs/check.md)."""
 
 from __future__ import annotations
 
+import dis
 import inspect
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +12,11 @@ from typing import cast
 
 from tritonx.runtime.autotuner import Autotuner
 from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.config import Config
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.launch.computed_arguments import Heuristics
 from tritonx.runtime.tuning.case import INPUTS, NoCase, module
+from tritonx.runtime.tuning.pruning import Pruning
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 31, 61, 127, 251, 509, 1021, 2039, 4093, 8191, 16381)
 
@@ -43,34 +41,41 @@ Make = Callable[..., Iterable[Sequence[object]]]
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel of a file, the function that gives its launches, and its reference."""
+    """A kernel of a file, the function that gives its launches (None: the file has none), and its reference."""
 
     name: str
     kernel: object
-    make: Make
+    make: Make | None
     reference: Callable[..., object] | None
+    wanted: str = ""
+    """What the function that gives launches may be called."""
 
 
 def cases(file: str, kernel: str = "", inputs: str = "") -> list[Case]:
-    """What the file has to check: the kernel named, or each that no other kernel calls and that has inputs. Raises
-    `NoCase`."""
+    """What the file has to check: the kernel named, or each that no other kernel calls. Raises `NoCase` where none has
+    launches."""
     members = vars(module(file))
     own = {name: value for name, value in members.items() if jit_function(value) is not None}
     if kernel and kernel not in own:
         raise NoCase(f"{file} has no kernel {kernel!r}; those it has: {', '.join(own) or 'none'}")
     wrappers = [v for v in members.values() if isinstance(v, Autotuner | Heuristics)]
     inner = {id(w.fn) for w in wrappers}
-    called = {n for v in own.values() for n in _called(v)} | {n for n, v in own.items() if id(v) in inner}
-    names = [kernel] if kernel else [n for n, v in own.items() if n not in called and _of_file(v, members)]
-    found = [
-        Case(name, own[name], cast("Make", members[give]), _reference(members, name))
-        for name in names
-        if (give := _named(members, (inputs,) if inputs else (f"inputs_{name}", INPUTS)))
-    ]
-    if not found:
-        wanted = inputs or f"{INPUTS} or inputs_KERNEL"
-        raise NoCase(f"--inputs: {file} has no kernel with a function {wanted}() that gives launches")
+    called = {id(c) for v in own.values() for c in _called(v)}
+    names = [n for n, v in own.items() if not {id(v), id(jit_function(v))} & called and id(v) not in inner]
+    names = [kernel] if kernel else [n for n in names if _of_file(own[n], members)]
+    found = [_case(members, name, own[name], inputs) for name in names]
+    if all(case.make is None for case in found):
+        wanted = inputs or (f"{INPUTS} or inputs_{kernel or 'KERNEL'}")
+        option = "--inputs: " if inputs else ""
+        raise NoCase(f"{option}{file} has no kernel with a function {wanted}() that gives launches")
     return found
+
+
+def _case(members: Mapping[str, object], name: str, kernel: object, inputs: str) -> Case:
+    wanted = (inputs,) if inputs else (f"inputs_{name}", INPUTS)
+    give = _named(members, wanted)
+    make = None if give is None else cast("Make", members[give])
+    return Case(name, kernel, make, _reference(members, name), " or ".join(f"{each}()" for each in wanted))
 
 
 def _named(members: Mapping[str, object], names: Sequence[str]) -> str | None:
@@ -89,9 +94,14 @@ def jit_function(value: object) -> JITFunction | None:
     return cast("JITFunction", value) if isinstance(value, JITFunction) else None
 
 
-def _called(value: object) -> Sequence[str]:
+def _called(value: object) -> list[object]:
+    """The values of the global names that a kernel uses, but not itself."""
     found = jit_function(value)
-    return () if found is None else cast("Sequence[str]", found.fn.__code__.co_names)
+    if found is None:
+        return []
+    names = {str(each.argval) for each in dis.get_instructions(found.fn) if each.opname == "LOAD_GLOBAL"}
+    known = cast("Mapping[str, object]", found.fn.__globals__)
+    return [v for name in names if (v := known.get(name)) is not None and jit_function(v) is not found]
 
 
 def _of_file(value: object, members: Mapping[str, object]) -> bool:
@@ -100,14 +110,21 @@ def _of_file(value: object, members: Mapping[str, object]) -> bool:
 
 
 def drawn(make: Make, seed: int, count: int = 8) -> Iterator[Launch]:
-    """Launches for up to `count` draws of the sizes, the defaults first. Raises what `make` raises."""
+    """Launches for up to `count` draws of the sizes, the defaults first. Raises what `make` raises, with the sizes as
+    a note."""
     for sizes in _draws(make, random.Random(seed), count):
         words = ", ".join(f"{name}={value}" for name, value in sizes.items())
-        for number, given in enumerate(make(**sizes)):
-            grid, args, *kwargs = given
-            shown = words or f"launch {number}"
-            named = cast("Mapping[str, object]", kwargs[0] if kwargs else {})
-            yield Launch(grid, tuple(cast("Sequence[object]", args)), dict(named), shown)
+        try:
+            yield from _made(make(**sizes), words)
+        except Exception as error:
+            error.add_note(words)
+            raise
+
+
+def _made(launches: Iterable[Sequence[object]], words: str) -> Iterator[Launch]:
+    for number, (grid, args, *kwargs) in enumerate(launches):
+        named = cast("Mapping[str, object]", kwargs[0] if kwargs else {})
+        yield Launch(grid, tuple(cast("Sequence[object]", args)), dict(named), words or f"launch {number}")
 
 
 def _draws(make: Make, rng: random.Random, count: int) -> list[dict[str, object]]:
@@ -149,14 +166,42 @@ class Unwrapped:
     words: str
 
 
-def unwrapped(kernel: object, launch: Launch) -> Unwrapped:
-    """The launch of the innermost kernel: of a tuner with its first configuration. Raises `NoCase` where the arguments
-    do not fit."""
-    given = dict(launch.kwargs)
-    known: dict[str, object] = {}
+def configurations(kernel: object, launch: Launch) -> int:
+    """How many configurations a launch of a tuner has: those that differ in more than options, and that its
+    `early_config_prune` leaves; 1 without a tuner. Raises `Misfit`."""
+    found = 1
     while isinstance(kernel, Autotuner | Heuristics):
         if isinstance(kernel, Autotuner):
-            given = {**kernel.configs[0].all_kwargs(), **given}
+            found = max(found, len(_configurations(kernel, launch)))
+        kernel = kernel.fn
+    return found
+
+
+def _configurations(tuner: Autotuner, launch: Launch) -> list[Config]:
+    known = dict(zip(tuner.arg_names, launch.args, strict=False))
+    pruning = Pruning(tuner.early_config_prune, None, 1.0)
+    left = asked("early_config_prune", lambda: pruning.left(tuner.configs, known, launch.kwargs))
+    distinct: list[Config] = []
+    for config in cast("list[Config]", left):
+        if all(config.kwargs != other.kwargs for other in distinct):
+            distinct.append(config)
+    return distinct
+
+
+def unwrapped(kernel: object, launch: Launch, number: int = 0) -> Unwrapped:
+    """The launch of the innermost kernel: of a tuner, with the configuration of this number (counted around). Raises
+    `Misfit` where the arguments do not fit."""
+    given = dict(launch.kwargs)
+    known: dict[str, object] = {}
+    words = launch.words
+    while isinstance(kernel, Autotuner | Heuristics):
+        if isinstance(kernel, Autotuner):
+            configs = _configurations(kernel, launch)
+            config = configs[number % len(configs)]
+            given = {**config.all_kwargs(), **given}
+            if len(configs) > 1:
+                chosen = ", ".join(f"{name}={value}" for name, value in config.kwargs.items())
+                words = f"{words}, {chosen}".removeprefix(", ")
         else:
             known = {**dict(zip(kernel.arg_names, launch.args, strict=False)), **given}
             for name, compute in kernel.values.items():
@@ -172,7 +217,7 @@ def unwrapped(kernel: object, launch: Launch) -> Unwrapped:
         raise Misfit(str(error)) from None
     bound.apply_defaults()
     options = {name: value for name, value in given.items() if name not in own}
-    return Unwrapped(inner, launch.grid, dict(bound.arguments), options, launch.words)
+    return Unwrapped(inner, launch.grid, dict(bound.arguments), options, words)
 
 
 class Misfit(TritonError):

@@ -41,7 +41,8 @@ def difference(got: np.ndarray, expected: np.ndarray) -> Difference:
     error infinity."""
     if got.size == 0:
         return Difference(0.0, ())
-    a, b = got.astype(np.float64), np.broadcast_to(expected, got.shape).astype(np.float64)
+    with np.errstate(all="ignore"):
+        a, b = got.astype(np.float64), np.broadcast_to(expected, got.shape).astype(np.float64)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     finite = np.isfinite(a) & np.isfinite(b)
     scale = float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0)) or 1.0

@@ -19,7 +19,7 @@ KINDS = {
     "view": "an access to the gaps between the elements of a strided array",
     "read-only": "a store to an array that is not writeable",
     "race": "programs access one element, one of them writes, and nothing orders them",
-    "barrier": "lanes of one program do, without a barrier between",
+    "barrier": "lanes of one program access one element, one of them writes, and no barrier is between",
     "lanes": "lanes of one store write different values to one element",
     "order": "the result depends on the order of the programs",
     "undefined": "the result depends on lanes that a masked load without `other` leaves undefined",
@@ -28,6 +28,7 @@ KINDS = {
     "endless": "a program does not end in the time that it has",
     "precision": "the error against float64 is larger than the formats explain",
     "wrong": "the result differs from the reference",
+    "reference": "the reference raises, or gives arrays that do not fit what the kernel writes",
     "ignored": "the kernel writes its output and reads none of the arrays that it is given",
     "backend": "the compiled CPU code and the interpreter disagree",
     "fault": "another fault while the kernel ran",
@@ -69,6 +70,16 @@ class KernelReport:
         if all((f.kind, f.file, f.line) != key for f in self.findings):
             self.findings.append(finding)
 
+    def summary(self) -> str:
+        """How much was found in how many launches, and the errors, in a line."""
+        count = _counted(len(self.findings), "finding") if self.findings else "clean"
+        error = "".join(f", {name} {value:.1e}" for name, value in self.error.items())
+        return f"{self.kernel}: {count} in {_counted(self.launches, 'launch')}{error and ', error' + error[1:]}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
+
 
 @dataclass(frozen=True)
 class Report:
@@ -89,9 +100,8 @@ class Report:
     def __str__(self) -> str:
         lines = [str(finding) for finding in self.findings]
         for kernel in self.kernels:
-            count = f"{len(kernel.findings)} findings" if kernel.findings else "clean"
-            error = "".join(f", {name} {value:.1e}" for name, value in kernel.error.items())
-            lines.append(f"{kernel.kernel}: {count} in {kernel.launches} launches{error and ', error' + error[1:]}")
+            if kernel.launches or kernel.findings:
+                lines.append(kernel.summary())
             lines += [f"{kernel.kernel}: not judged: {name}: {why}" for name, why in kernel.skipped.items()]
         return "\n".join(lines)
 

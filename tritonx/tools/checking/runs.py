@@ -4,8 +4,8 @@
 contents of the arrays:
 
     recorded()    in order, with everything watched
-    poisoned()    undefined lanes of masked loads are NaN or 0xA5 bytes
-    reversed()    the programs in reverse order
+    poisoned()    undefined lanes of masked loads are NaN, or the largest or smallest value
+    backwards()   the programs in reverse order
     wide()        every float format is float64
     compiled()    by the host's compiled code
 """
@@ -17,26 +17,24 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 import numpy as np
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation
 
+from tritonx.analysis.written import written_arguments
 from tritonx.dialects import scf, tile
 from tritonx.interpreter import fresh_memory
 from tritonx.interpreter.arguments import bind_arguments, normalise_grid
 from tritonx.interpreter.execution import Execution
-from tritonx.interpreter.host import UninitialisedArray
 from tritonx.interpreter.ir_launch import bind
 from tritonx.interpreter.machine import Machine
 from tritonx.interpreter.memory import Memory, Range
 from tritonx.interpreter.options import InterpreterOptions
-from tritonx.interpreter.values import dtype_of, is_float
+from tritonx.interpreter.values import Poison, dtype_of, is_float
 from tritonx.interpreter.watched import Saved, Watch, WatchedMemory
 from tritonx.interpreter.widen import NotWidened, widened
-from tritonx.ir.types import PointerType, element_type, type_of
+from tritonx.ir.types import PointerType, element_type
 from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.tools.checking.arguments import Contents, arrays_of
 from tritonx.tools.checking.launches import Unwrapped, asked
-
-Contents = dict[str, np.ndarray]
-"""The elements of each array, by the parameter's name."""
 
 _OPTIONS = InterpreterOptions(debug=True, sanitize_overflow=False)
 """The kernel's assertions are executed."""
@@ -56,9 +54,7 @@ class Runs:
             found = bind(launch.kernel, (), launch.arguments, _OPTIONS, memory=self.memory)
         self.module = found.module
         self._arguments, self._names = found.arguments, found.names
-        self.arrays = {
-            name: array for name, value in launch.arguments.items() if (array := host_array(value)) is not None
-        }
+        self.arrays = arrays_of(launch.arguments)
         extents = launch.grid
         if callable(grid := launch.grid):
             extents = asked("the grid", lambda: grid({**launch.arguments, **launch.options}))
@@ -86,9 +82,9 @@ class Runs:
         self._run(recording=True)
         return self.contents()
 
-    def poisoned(self, ops: Iterable[Operation]) -> Contents:
-        """The undefined lanes of these ops are poison. Raises `KernelFault`."""
-        self.watch.poisoned = frozenset(ops)
+    def poisoned(self, ops: Iterable[Operation], poison: Poison = True) -> Contents:
+        """The undefined lanes of these ops are `poison`. Raises `KernelFault`."""
+        self.watch.poisoned, self.watch.poison = frozenset(ops), poison
         try:
             return self._again(lambda: self._run(recording=False))
         finally:
@@ -174,7 +170,8 @@ class Runs:
                 continue
             if len(kinds) > 1 or where.base % (size := min(d.itemsize for d in kinds)):
                 raise NotWidened(f"{where.name} is memory of several formats")
-            wide = where.elements(kinds.pop())[1].astype(np.float64)
+            with np.errstate(all="ignore"):
+                wide = where.elements(kinds.pop())[1].astype(np.float64)
             base = memory.register(wide, where.name)
             for name, (address, _) in inside.items():
                 moved[name] = base + (address - where.base) // size * wide.itemsize
@@ -188,31 +185,25 @@ class Runs:
     # Arguments -------------------------------------------------------------------------------------------------------
 
     def stored(self) -> list[str]:
-        """The array parameters that the kernel may write, in order, as far as pointers are followed."""
-        return self._reached((tile.StoreOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicStoreOp))
+        """The arrays that the kernel may write, in order, as far as pointers are followed."""
+        kernel = Machine(self.module, self._execution).entry(None).sym_name.data
+        written = [self._names[index] for index in written_arguments(self.module, kernel)]
+        return [name for name in self.arrays if name in written]
 
-    def loaded(self) -> list[str]:
-        """The array parameters that it may read."""
-        return self._reached((tile.LoadOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicPollOp))
+    def loads(self) -> bool:
+        """Whether the kernel loads anything."""
+        kinds = (tile.LoadOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.AtomicLoadOp, tile.AtomicPollOp)
+        return self.has(*kinds) or any(op.name.startswith("tt.descriptor") for op in self.ops)
 
-    def _reached(self, kinds: tuple[type[Operation], ...]) -> list[str]:
-        left: list[SSAValue] = [op.operands[0] for op in self.ops if isinstance(op, kinds)]
-        seen: set[SSAValue] = set()
-        while left:
-            value = left.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            owner = value.owner
-            op = owner.parent_op() if isinstance(owner, Block) else owner
-            if op is None or isinstance(op, tile.FuncOp):
-                continue
-            left += op.operands
-            left += [v for r in op.regions for b in r.blocks if b.last_op is not None for v in b.last_op.operands]
-        entry = Machine(self.module, self._execution).entry(None).body.blocks.first
-        assert entry is not None
-        named = zip(self._names, entry.args, strict=True)
-        return [n for n, v in named if v in seen and n in self.arrays and isinstance(type_of(v), PointerType)]
+    def waits(self) -> bool:
+        """Whether programs may wait for each other, and are promised that all run at the same time."""
+        return bool(self.launch.options.get("launch_cooperative_grid")) and self.has(*_LOCKS)
+
+    def unknown(self) -> list[str]:
+        """Pointers whose arrays are not known, and so not compared."""
+        types = Machine(self.module, self._execution).entry(None).function_type.inputs.data
+        pointers = (isinstance(element_type(t), PointerType | tile.TensorDescType) for t in types)
+        return [n for n, p in zip(self._names, pointers, strict=True) if p and n not in self.arrays]
 
 
 def _begin(execution: Execution, program: tuple[int, int, int]) -> None:
@@ -237,21 +228,6 @@ def execute(
         for c, b, a in reversed(list(programs)) if backwards else programs:
             begin((a, b, c))
             run(*values)
-
-
-def host_array(value: object) -> np.ndarray | None:
-    """The memory of an argument as a NumPy array; None of what is no array, or has a format that NumPy has not."""
-    if isinstance(value, UninitialisedArray):
-        return value.numpy()
-    if isinstance(value, np.ndarray):
-        return cast(np.ndarray, value)
-    numpy = getattr(value, "numpy", None)
-    if hasattr(value, "untyped_storage") and callable(numpy):
-        try:
-            return cast(np.ndarray, numpy())
-        except (TypeError, RuntimeError):
-            return None
-    return None
 
 
 def _same_elements(array: np.ndarray, wide: np.ndarray, where: Range) -> np.ndarray:

@@ -341,3 +341,27 @@ def product_of_undefined(a, b, c, m, n, k, B: tl.constexpr):
         right = tl.load(b + p[:, None] * n + j[None, :], mask=(p[:, None] < k) & (j[None, :] < n), other=0)
         acc += tl.dot(left, right)
     tl.store(c + i[:, None] * n + j[None, :], acc, mask=(i[:, None] < m) & (j[None, :] < n))
+
+
+# A comparison, a maximum and an integer do not let a NaN through.
+
+
+@wrong("undefined", lambda: [((1,), (np.abs(floats(n)), np.empty(1, np.float32), n), {"B": 32}) for n in (5, 20, 31)])
+@tritonx.jit
+def largest_of_positive(x, y, n, B: tl.constexpr):
+    tl.store(y, tl.max(tl.load(x + tl.arange(0, B), mask=tl.arange(0, B) < n)))  # <-
+
+
+@wrong("undefined", lambda: [((1,), (floats(n), np.empty(1, np.int32), n), {"B": 32}) for n in (5, 20, 31)])
+@tritonx.jit
+def counts_undefined(x, y, n, B: tl.constexpr):
+    v = tl.load(x + tl.arange(0, B), mask=tl.arange(0, B) < n)  # <-
+    tl.store(y, tl.sum((v > 0.5).to(tl.int32)))
+
+
+@wrong("undefined", each_row)
+@tritonx.jit
+def chosen_by_itself(x, y, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    v = tl.load(x + tl.program_id(0) * n + at, mask=at < n)  # <-
+    tl.store(y + tl.program_id(0), tl.sum(tl.where(v > 0, v, 0)))

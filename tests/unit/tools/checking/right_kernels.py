@@ -1,0 +1,198 @@
+"""Kernels that are right, each of a form that is easily taken for a mistake; `CASES` has them with launches and
+references."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import tritonx
+import tritonx.language as tl
+from tests.unit.tools.checking.wrong_kernels import floats, rng
+
+CASES: list[tuple[Any, Callable[..., Any], Callable[..., Any] | None]] = []
+
+
+def right(make: Callable[..., Any], reference: Callable[..., Any] | None = None) -> Callable[[Any], Any]:
+    def add(kernel: Any) -> Any:
+        CASES.append((kernel, make, reference))
+        return kernel
+
+    return add
+
+
+def long(n=1000):
+    yield (1,), (floats(n), np.empty(n, np.float32), n), {"B": 64}
+
+
+# The stores' offsets come from what a loop counts, or from memory ----------------------------------------------------
+
+
+@right(long, lambda x, y, n, B: np.cumsum(x))
+@tritonx.jit
+def carries_a_sum(x, y, n, B: tl.constexpr):
+    carry = 0.0
+    for s in range(0, n, B):
+        at = s + tl.arange(0, B)
+        v = tl.load(x + at, mask=at < n, other=0)
+        tl.store(y + at, tl.cumsum(v) + carry, mask=at < n)
+        carry += tl.sum(v)
+
+
+def averaged(x, y, n, a):
+    out, h = np.empty(n), 0.0
+    for i in range(n):
+        out[i] = h = h * a + x[i]
+    return out
+
+
+@right(lambda n=30: [((1,), (floats(n), np.empty(n, np.float32), n, 0.5), {})], averaged)
+@tritonx.jit
+def recurrence(x, y, n, a):
+    h = 0.0
+    for i in range(n):
+        h = h * a + tl.load(x + i)
+        tl.store(y + i, h)
+
+
+def permuted(n=100):
+    index = rng.permutation(n).astype(np.int32)
+    yield (tritonx.cdiv(n, 32),), (floats(n), index, np.empty(n, np.float32), n), {"B": 32}
+
+
+def scattered(x, index, y, n, B):
+    out = np.empty(n)
+    out[index] = x
+    return out
+
+
+@right(permuted, scattered)
+@tritonx.jit
+def scatter(x, index, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    i = tl.load(index + at, mask=at < n, other=0)
+    tl.store(y + i, tl.load(x + at, mask=at < n, other=0), mask=at < n)
+
+
+def either(n=10):
+    yield (1,), (floats(n), np.zeros(n, np.float32), np.zeros(n, np.float32), n), {"B": 64}
+
+
+@right(either, lambda x, y, z, n, B: (x, z) if n % 2 == 0 else (y, x))
+@tritonx.jit
+def one_of_two_outputs(x, y, z, n, B: tl.constexpr):
+    """Compiled for `n == 1` it has one."""
+    at = tl.arange(0, B)
+    to = z
+    if n % 2 == 0:
+        to = y
+    tl.store(to + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+
+# Views of one array --------------------------------------------------------------------------------------------------
+
+
+def interleaved(rows=4):
+    packed = floats(rows, 3, 16)
+    yield (rows,), (packed[:, 0], packed[:, 1], np.empty((rows, 16), np.float32), 48), {"B": 16}
+
+
+@right(interleaved, lambda q, k, y, stride, B: q + k)
+@tritonx.jit
+def views_beside_each_other(q, k, y, stride, B: tl.constexpr):
+    at = tl.arange(0, B)
+    here = tl.program_id(0) * stride + at
+    tl.store(y + tl.program_id(0) * B + at, tl.load(q + here) + tl.load(k + here))
+
+
+def whole_and_part(rows=4):
+    full = floats(rows, 8)
+    yield (rows,), (full, full[:, :4], np.empty((rows, 8), np.float32), 8), {"B": 8}
+
+
+@right(whole_and_part, lambda full, part, y, stride, B: full + np.concatenate([part, part], 1))
+@tritonx.jit
+def view_of_another(full, part, y, stride, B: tl.constexpr):
+    r, at = tl.program_id(0), tl.arange(0, B)
+    tl.store(y + r * B + at, tl.load(full + r * stride + at) + tl.load(part + r * stride + at % 4))
+
+
+# Arithmetic that wraps around, beside an address ---------------------------------------------------------------------
+
+
+@right(lambda: [((1,), (floats(64), np.empty(64, np.float32)), {"B": 64})])
+@tritonx.jit
+def hash_as_a_condition(x, y, B: tl.constexpr):
+    at = tl.arange(0, B)
+    keep = at * 1640531535 > 0
+    tl.store(y + at, tl.load(x + tl.where(keep, at, 0)))
+
+
+@right(lambda n=1000: [((1,), (floats(n), np.empty(32, np.float32), n), {"B": 32})])
+@tritonx.jit
+def generator_beside_an_offset(x, y, n, B: tl.constexpr):
+    at = state = tl.arange(0, B)
+    acc = tl.zeros((B,), tl.float32)
+    for _ in range(0, n, B):
+        state = state * 1664525 + 1013904223
+        acc += tl.load(x + at, mask=at < n, other=0) * ((state & 1) == 0)
+        at += B
+    tl.store(y + tl.arange(0, B), acc)
+
+
+# Order ---------------------------------------------------------------------------------------------------------------
+
+
+def blocks(n=300):
+    if n:
+        count = tritonx.cdiv(n, 32)
+        outputs = np.empty(count, np.float32), np.zeros(1, np.int32), np.empty(1, np.float32)
+        yield (count,), (floats(n), *outputs, n), {"B": 32, "P": 1024}
+
+
+@right(blocks)
+@tritonx.jit
+def last_block_adds_up(x, part, count, y, n, B: tl.constexpr, P: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(part + tl.program_id(0), tl.sum(tl.load(x + at, mask=at < n, other=0)))
+    if tl.atomic_add(count, 1) == tl.num_programs(0) - 1:
+        i = tl.arange(0, P)
+        tl.store(y, tl.sum(tl.load(part + i, mask=i < tl.num_programs(0), other=0)))
+
+
+@right(lambda n=8: [((n,), (floats(n), np.ones(n, np.float32)), {})])
+@tritonx.jit
+def scalar_in_place(x, y):
+    p = tl.program_id(0)
+    tl.store(y + p, tl.load(y + p) + tl.load(x + p))
+
+
+@right(lambda n=8: [((n,), (floats(n), np.zeros(n, np.float32)), {})])
+@tritonx.jit
+def scalar_of_the_first_lane(x, y):
+    p = tl.program_id(0)
+    for _ in range(5):
+        tl.store(y + p, tl.load(y + p) + tl.load(x + p))
+
+
+def all_at_once():
+    x = floats(4, 16)
+    arrays = (x, np.empty_like(x), np.empty_like(x), np.zeros(1, np.int32))
+    yield (4,), arrays, {"B": 16, "launch_cooperative_grid": True}
+
+
+@right(all_at_once)
+@tritonx.jit
+def barrier_of_the_grid(x, t, y, bar, B: tl.constexpr):
+    p, at = tl.program_id(0), tl.arange(0, B)
+    tl.store(t + p * B + at, tl.load(x + p * B + at) + 1)
+    tl.debug_barrier()
+    tl.atomic_add(bar, 1, sem="release")
+    while tl.atomic_add(bar, 0, sem="acquire") < tl.num_programs(0):
+        pass
+    q = (p + 1) % tl.num_programs(0)
+    tl.store(y + p * B + at, tl.load(t + q * B + at))
