@@ -116,7 +116,7 @@ def test_a_device_that_is_not_there_is_said_once(
     said = capfd.readouterr().out.splitlines()
     assert said[0].startswith("nonesuch: NoBackend: no backend named 'nonesuch' can be used; there are")
     assert said[1].startswith("nonesuch: 0 passed, 0 skipped, 0 unsupported, 0 failed") and " left" in said[1]
-    assert said[2].startswith("cpu:i386: ValueError: unknown CPU target 'cpu:i386'")
+    assert said[2].startswith("cpu:i386: ValueError: ") and "unknown CPU target 'cpu:i386'" in said[2]
     assert said[4].startswith("interpreter: ") and " 0 passed" not in said[4] and len(said) == 5
 
 
