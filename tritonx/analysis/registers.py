@@ -51,7 +51,7 @@ class RegisterFile:
     held_bytes: int = 0
     """Of a thread's tiles, that may wait from one interval of a loop to the next."""
     register_bytes: int | None = None
-    """Of a processor, which its threads share; None where nobody says."""
+    """Of a processor, which its threads share; None if it is not known."""
     thread_bytes: int | None = None
     """Of these, that a thread has at most."""
     working: int = 40

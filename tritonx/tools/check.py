@@ -37,9 +37,10 @@ from tritonx.runtime import knobs
 from tritonx.runtime.errors import TritonError
 from tritonx.tools import command
 from tritonx.tools.checking.judge import Judge
-from tritonx.tools.checking.launches import Case, Launch, cases, drawn, jit_function
+from tritonx.tools.checking.launches import Case, Launch, cases, drawn
 from tritonx.tools.checking.reference import Reference
 from tritonx.tools.checking.report import Finding, KernelReport, Report
+from tritonx.tools.wrapped import jit_function
 
 __all__ = ["Finding", "KernelReport", "Launch", "Report", "check", "check_kernel", "default_targets"]
 

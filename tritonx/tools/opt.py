@@ -117,7 +117,7 @@ class Driver:
             args.target, args.first = name, args.last
         if args.target is not None:
             self.target = find_target(args.target, args.option)
-            if args.last is not None and args.emit in self.target.passes_of():
+            if args.last is not None and args.emit in self.target.ir_stages():
                 raise Diagnostic("tritonx-opt", 0, 0, f"-t {args.emit} and --until {args.last} are both ends, of IR")
             if not self.stages_to_run() and not self.passes:
                 raise Diagnostic("tritonx-opt", 0, 0, f"--target {args.target} runs nothing without -t, --until or -p")

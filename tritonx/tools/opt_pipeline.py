@@ -90,7 +90,7 @@ class TargetStages:
     def names(self) -> str:
         return ", ".join((*(stage.name for stage in self.stages), *self.backend.disassemblies))
 
-    def passes_of(self) -> tuple[str, ...]:
+    def ir_stages(self) -> tuple[str, ...]:
         """The stages that leave IR."""
         return tuple(stage.name for stage in self.stages if not isinstance(stage, EmitStage))
 

@@ -47,8 +47,9 @@ from tritonx.runtime.store.trusted_files import path_objection
 from tritonx.runtime.tuning.case import module
 from tritonx.tools import command
 from tritonx.tools.sealing.draws import closed
-from tritonx.tools.sealing.members import Member, Sealed, unwrapped
+from tritonx.tools.sealing.members import Member, Sealed
 from tritonx.tools.sealing.package import Entry, entries
+from tritonx.tools.wrapped import unwrapped
 
 DRAWS = 10_000
 MOST = 4096

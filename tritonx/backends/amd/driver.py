@@ -187,7 +187,7 @@ class AmdKernel:
                 "Put some of the programs in y, or give each more to do."
             )
         if stream:
-            self.module.elsewhere.value = 1
+            self.module.on_other_stream.value = 1
         values = values_of(self.types, self.parameters.values(args) if self.parameters.any else args)
         try:
             block, where, _ = self.local.block
@@ -237,7 +237,7 @@ class AmdDriver(PyTorchDriver):
         self.unused = UnusedModules()
 
     def may_unload(self) -> bool:
-        """Whether the default stream has nothing to do, which nobody may ask while a graph is recorded."""
+        """Whether the default stream has nothing to do, which may not be asked while a graph is recorded."""
         if self.is_recording():
             return False
         try:

@@ -233,7 +233,7 @@ class NvidiaDriver(PyTorchDriver):
             return NvidiaKernel(self, image, device)
 
     def _may_unload(self) -> bool:
-        """Whether the default stream has nothing to do, which nobody may ask while a graph is recorded."""
+        """Whether the default stream has nothing to do, which may not be asked while a graph is recorded."""
         return not self.is_recording() and library().cuStreamQuery(None) == 0
 
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:

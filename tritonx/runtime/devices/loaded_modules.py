@@ -1,4 +1,4 @@
-"""Device code that nobody can launch any more, and what of it may be taken out of the device's memory.
+"""Device code that cannot be launched any more, and what of it may be taken out of the device's memory.
 
 A module goes with the last launcher of it. It may go in the middle of anything, since Python collects garbage when it
 likes, and its kernels may run still. So it is only put aside then. A driver unloads what was put aside when it loads
@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 
 class LoadedModule:
     """What a launcher keeps of a module with a driver's ``handle``. A launch on another stream than the default one
-    sets ``elsewhere`` to 1; machine code may."""
+    sets ``on_other_stream`` to 1; machine code may."""
 
     def __init__(self, handle: object, device: int, unused: UnusedModules) -> None:
         self.handle = handle
-        self.elsewhere = ctypes.c_uint8(0)
-        aside = weakref.finalize(self, unused.put_aside, handle, device, self.elsewhere, os.getpid())
+        self.on_other_stream = ctypes.c_uint8(0)
+        aside = weakref.finalize(self, unused.put_aside, handle, device, self.on_other_stream, os.getpid())
         aside.atexit = False  # the driver unloads everything itself, and may be gone
 
 
@@ -33,8 +33,8 @@ class UnusedModules:
     found: list[tuple[int, object]] = field(default_factory=list[tuple[int, object]])
     """(device, handle)"""
 
-    def put_aside(self, handle: object, device: int, elsewhere: ctypes.c_uint8, process: int) -> None:
-        if not elsewhere.value and process == os.getpid():  # of a forked process they are the parent's
+    def put_aside(self, handle: object, device: int, on_other_stream: ctypes.c_uint8, process: int) -> None:
+        if not on_other_stream.value and process == os.getpid():  # of a forked process they are the parent's
             self.found.append((device, handle))
 
     def unload(self, device: int, *, may: Callable[[], bool], unload: Callable[[object], object]) -> None:

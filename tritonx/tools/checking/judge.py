@@ -22,11 +22,12 @@ from tritonx.runtime.compiling.compiler import compile as compile_source
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import InterpreterError, TritonError
 from tritonx.tools.checking.arguments import Contents, widened_arguments
-from tritonx.tools.checking.launches import Launch, Misfit, Unwrapped, configurations, jit_function, unwrapped
+from tritonx.tools.checking.launches import Launch, Misfit, Unwrapped, configurations, innermost
 from tritonx.tools.checking.numbers import difference, limit, narrow_sum, rounded
 from tritonx.tools.checking.reference import BadReference, Reference, expected
 from tritonx.tools.checking.report import Finding, KernelReport
 from tritonx.tools.checking.runs import Runs
+from tritonx.tools.wrapped import jit_function
 
 _FAULTS = {
     errors.OutOfBoundsAccess: "bounds",
@@ -81,7 +82,7 @@ class Judge:
         """One configuration of a launch; its arrays are as they were, unless it is the `last`. False where the kernel
         does not compile at all."""
         try:
-            found = unwrapped(self.kernel, launch, number)
+            found = innermost(self.kernel, launch, number)
             self._words = found.words
             runs = Runs(found, self.seconds)
         except CompilationError as error:

@@ -17,6 +17,7 @@ from tritonx.runtime.errors import TritonError
 from tritonx.runtime.launch.computed_arguments import Heuristics
 from tritonx.runtime.tuning.case import INPUTS, NoCase, module
 from tritonx.runtime.tuning.pruning import Pruning
+from tritonx.tools.wrapped import jit_function, unwrapped
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 31, 61, 127, 251, 509, 1021, 2039, 4093, 8191, 16381)
 
@@ -85,13 +86,6 @@ def _named(members: Mapping[str, object], names: Sequence[str]) -> str | None:
 def _reference(members: Mapping[str, object], kernel: str) -> Callable[..., object] | None:
     name = _named(members, (f"reference_{kernel}", "reference"))
     return None if name is None else cast("Callable[..., object]", members[name])
-
-
-def jit_function(value: object) -> JITFunction | None:
-    """The kernel that a tuner and heuristics wrap; None of anything else."""
-    while isinstance(value, Autotuner | Heuristics):
-        value = value.fn
-    return cast("JITFunction", value) if isinstance(value, JITFunction) else None
 
 
 def _called(value: object) -> list[object]:
@@ -169,12 +163,8 @@ class Unwrapped:
 def configurations(kernel: object, launch: Launch) -> int:
     """How many configurations a launch of a tuner has: those that differ in more than options, and that its
     `early_config_prune` leaves; 1 without a tuner. Raises `Misfit`."""
-    found = 1
-    while isinstance(kernel, Autotuner | Heuristics):
-        if isinstance(kernel, Autotuner):
-            found = max(found, len(_configurations(kernel, launch)))
-        kernel = kernel.fn
-    return found
+    tuners = (each for each in unwrapped(kernel)[0] if isinstance(each, Autotuner))
+    return max([1, *(len(_configurations(tuner, launch)) for tuner in tuners)])
 
 
 def _configurations(tuner: Autotuner, launch: Launch) -> list[Config]:
@@ -188,28 +178,28 @@ def _configurations(tuner: Autotuner, launch: Launch) -> list[Config]:
     return distinct
 
 
-def unwrapped(kernel: object, launch: Launch, number: int = 0) -> Unwrapped:
+def innermost(kernel: object, launch: Launch, number: int = 0) -> Unwrapped:
     """The launch of the innermost kernel: of a tuner, with the configuration of this number (counted around). Raises
     `Misfit` where the arguments do not fit."""
     given = dict(launch.kwargs)
     known: dict[str, object] = {}
     words = launch.words
-    while isinstance(kernel, Autotuner | Heuristics):
-        if isinstance(kernel, Autotuner):
-            configs = _configurations(kernel, launch)
+    wrappers, inner = unwrapped(kernel)
+    for wrapper in wrappers:
+        if isinstance(wrapper, Autotuner):
+            configs = _configurations(wrapper, launch)
             config = configs[number % len(configs)]
             given = {**config.all_kwargs(), **given}
             if len(configs) > 1:
                 chosen = ", ".join(f"{name}={value}" for name, value in config.kwargs.items())
                 words = f"{words}, {chosen}".removeprefix(", ")
         else:
-            known = {**dict(zip(kernel.arg_names, launch.args, strict=False)), **given}
-            for name, compute in kernel.values.items():
+            known = {**dict(zip(wrapper.arg_names, launch.args, strict=False)), **given}
+            for name, compute in wrapper.values.items():
                 given[name] = known[name] = asked(f"the heuristic of {name}", partial(compute, dict(known)))
-        kernel = kernel.fn
-    if not isinstance(kernel, JITFunction):
-        raise NoCase(f"{kernel!r} is no kernel")
-    inner = cast("JITFunction", kernel)
+    if not isinstance(inner, JITFunction):
+        raise NoCase(f"{inner!r} is no kernel")
+    inner = cast("JITFunction", inner)
     own = {name: value for name, value in given.items() if name in inner.arg_names}
     try:
         bound = inner.signature.bind(*launch.args, **own)

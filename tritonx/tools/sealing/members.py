@@ -25,6 +25,7 @@ from tritonx.runtime.launch.arg_spec import ArgSpec
 from tritonx.runtime.launch.computed_arguments import Heuristics
 from tritonx.tools import command
 from tritonx.tools.sealing.domains import Domain, Values, parse
+from tritonx.tools.wrapped import Wrapper, unwrapped
 
 Specs = tuple[ArgSpec, ...]
 Given = dict[str, object]
@@ -43,15 +44,6 @@ class Member:
     def description(self) -> Description:
         """What it is specialised on."""
         return describe(self.source, self.target, self.options)
-
-
-def unwrapped(kernel: object) -> tuple[list[Autotuner | Heuristics], object]:
-    """The tuners and heuristics around a kernel, the outermost first, and what they wrap."""
-    wrappers: list[Autotuner | Heuristics] = []
-    while isinstance(kernel, Autotuner | Heuristics):
-        wrappers.append(kernel)
-        kernel = cast("object", kernel.fn)
-    return wrappers, kernel
 
 
 @dataclass(frozen=True)
@@ -104,7 +96,7 @@ class Sealed:
         self.choices = [self._choice(cast("Given", config)) for config in configs]
 
     @staticmethod
-    def _computed_by(wrappers: Sequence[Autotuner | Heuristics]) -> set[str]:
+    def _computed_by(wrappers: Sequence[Wrapper]) -> set[str]:
         return {name for each in wrappers if isinstance(each, Heuristics) for name in each.values}
 
     def _require_known_names(self) -> None:

@@ -35,7 +35,7 @@ class Rematerialise(ModulePass):
     Pointers in loops around loops, and offsets of stores, where `registers` of a thread are too few for tiles, these
     and `working` more. Float tiles of at least `words` registers, behind reductions, where `blocks` blocks would not
     have room for them beside each other in the `shared` registers of a processor; then `ttg.maxnreg` is set to what
-    lets them share it. Where nobody says how many registers there are it does nothing."""
+    lets them share it. Where it is not known how many registers there are it does nothing."""
 
     name = "rematerialise"
     contract = Contract(
@@ -48,9 +48,9 @@ class Rematerialise(ModulePass):
     )
 
     registers: int | None = None
-    """That a thread can have; None where nobody says."""
+    """That a thread can have; None if it is not known."""
     shared: int | None = None
-    """Of a processor; None where nobody says."""
+    """Of a processor; None if it is not known."""
     words: int = 64
     """Registers that a float tile takes in a thread at least; 0 for no tile."""
     blocks: int = 2

@@ -15,6 +15,7 @@ from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.dialects import gpu_layout
 from tritonx.ir.types import type_as
 from tritonx.layouts import MatrixAccess, matrix_transfers
+from tritonx.layouts.access import VECTOR_BITS
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
@@ -23,17 +24,13 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.values import SharedView
 
 
-ROW_BITS = 128
-"""Of a row of a matrix, which lies in one piece."""
-
-
 def access_for(
     f: FunctionEmitter, registers: Attribute, memory: gpu_layout.MemDescType, elem: str, view: SharedView
 ) -> MatrixAccess | None:
     """The matrix transfers between a tile and a buffer, transposed or not; None where neither fits."""
-    from tritonx.conversion.gpu_to_llvm.shared import placement
+    from tritonx.conversion.gpu_to_llvm.shared import placement, widest
 
-    if view.padding or elem == "i1" or view.start % (ROW_BITS // bits(elem)):
+    if view.padding or elem == "i1" or widest(view, bits(elem)) < VECTOR_BITS:  # a row lies in one piece
         return None
     return matrix_transfers(placement(f, registers, memory), bits(elem))
 

@@ -69,7 +69,7 @@ class Launcher:
         self.types = [*self.parameters.types, *([MAP] * self.made.count if self.made is not None else ())]
         self.function = function
         self.module = module
-        self.elsewhere = ctypes.c_uint8() if module is None else module.elsewhere
+        self.on_other_stream = ctypes.c_uint8() if module is None else module.on_other_stream
         self.context = context
         self.threads = int(metadata["num_warps"]) * 32
         self.shared = int(metadata["shared"])
@@ -101,7 +101,7 @@ class Launcher:
         if x * self.cluster > GRID_LIMITS[0] or y > GRID_LIMITS[1] or z > GRID_LIMITS[2]:
             raise grid_too_large(x, y, z, self.cluster)
         if stream:
-            self.elsewhere.value = 1
+            self.on_other_stream.value = 1
         values = list(args)
         for i in self.pointers:
             values[i] = address_of(values[i])
@@ -257,7 +257,7 @@ def _fastest(launcher: Launcher) -> Callable[..., None]:
         launcher.threads,
         launcher.shared,
         *GRID_LIMITS,
-        ctypes.addressof(launcher.elsewhere),
+        ctypes.addressof(launcher.on_other_stream),
         launcher.check,
         launcher,
     )
