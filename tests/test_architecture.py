@@ -507,8 +507,8 @@ NEEDED = {
         "dialects/tile/shape.py",
         "dialects/tile/__init__.py",
         "interpreter/meanings/shape.py",
-        "language/shape.py",
-        "language/methods.py",
+        "language/builtins/shape.py",
+        "language/values/methods.py",
         "frontend/semantics/shape.py",
         "conversion/gpu_to_llvm/lookup.py",
         "conversion/tile_to_loops/shape.py",
@@ -541,7 +541,7 @@ NAMES = {
 USES = {
     "gather": {
         "frontend/semantics/indexing.py": "slices that are no equal parts of an axis become one",
-        "language/descriptors.py": "a descriptor's method of that name is another op",
+        "language/values/descriptors.py": "a descriptor's method of that name is another op",
         "interpreter/asynchronous/meanings/copies.py": "so is a copy of rows",
         "tritonx_testing/conformance/families/extents_moved.py": "cases of blocks of any extent",
         "tritonx_testing/conformance/families/rows.py": "cases of loops",

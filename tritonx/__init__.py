@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tritonx import tools as tools
     from tritonx.backends.registry import installed
     from tritonx.frontend.errors import CompilationError as CompilationError
-    from tritonx.language.aggregate import aggregate as aggregate
+    from tritonx.language.values.aggregate import aggregate as aggregate
     from tritonx.runtime import knobs as knobs
     from tritonx.runtime._allocation import set_allocator as set_allocator
     from tritonx.runtime.async_compile import AsyncCompileMode as AsyncCompileMode
@@ -72,7 +72,7 @@ _NAMES = {
     "OutOfResources": "runtime.errors",
     "TensorWrapper": "runtime.launch.tensor_wrapper",
     "TritonError": "runtime.errors",
-    "aggregate": "language.aggregate",
+    "aggregate": "language.values.aggregate",
     "autotune": "runtime.autotuner",
     "cdiv": "runtime.integers",
     "compile": "runtime.compiling.compiler",

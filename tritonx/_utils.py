@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from tritonx.language.block_shapes import TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL
-from tritonx.language.block_shapes import is_power_of_two as is_power_of_two
-from tritonx.language.block_shapes import validate_block_shape as validate_block_shape
-from tritonx.language.tuples import tuple as language_tuple
-from tritonx.language.tuples import tuple_type
+from tritonx.language.types.block_shapes import TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL
+from tritonx.language.types.block_shapes import is_power_of_two as is_power_of_two
+from tritonx.language.types.block_shapes import validate_block_shape as validate_block_shape
+from tritonx.language.values.tuples import tuple as language_tuple
+from tritonx.language.values.tuples import tuple_type
 from tritonx.runtime.devices.dtype_names import BITWIDTH_DICT as BITWIDTH_DICT
 from tritonx.runtime.devices.dtype_names import canonicalize_dtype as canonicalize_dtype
 from tritonx.runtime.devices.dtype_names import canonicalize_ptr_dtype as canonicalize_ptr_dtype

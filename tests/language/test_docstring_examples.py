@@ -27,7 +27,7 @@ from tritonx.backends.api import Target
 from tritonx.frontend.compile import make_module
 from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.options import InterpreterOptions
-from tritonx.language.libdevice_table import names as library_names
+from tritonx.language.extra.libdevice_table import names as library_names
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -22,7 +22,7 @@ from tritonx.frontend.compile import make_module
 from tritonx.frontend.semantics import Semantics, ir_type
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.ir.builder import Builder
-from tritonx.language.values import tensor
+from tritonx.language.values.tensor import tensor
 from tritonx.runtime.jit import constexpr_function
 
 pytestmark = [pytest.mark.filterwarnings("ignore:Value .* exceeds the maximum bitwidth"), pytest.mark.level("3.6")]

@@ -16,8 +16,8 @@ import pytest
 
 import tritonx.language as tl
 from tests.peer.conftest import installed_level
-from tritonx.language.libdevice_table import arity, names, overloads
-from tritonx.language.tensor import tensor, tensor_methods
+from tritonx.language.extra.libdevice_table import arity, names, overloads
+from tritonx.language.values.tensor import tensor, tensor_methods
 
 pytestmark = [
     pytest.mark.peer,

@@ -26,8 +26,8 @@ import xdsl
 
 import tritonx
 import tritonx.language as tl
-from tritonx.language.constexpr import constexpr
-from tritonx.language.methods import Methods
+from tritonx.language.values.constexpr import constexpr
+from tritonx.language.values.methods import Methods
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -136,7 +136,7 @@ def test_ordinary_kernels_have_no_errors(said: dict[str, Said]) -> None:
 
 def test_what_is_typed_as_a_method_is_one() -> None:
     declared = {name: value for name, value in vars(Methods).items() if not name.startswith("_")}
-    assert declared == sys.modules["tritonx.language.tensor"].tensor_methods()
+    assert declared == sys.modules["tritonx.language.values.tensor"].tensor_methods()
 
 
 def test_a_compile_time_value_is_the_class_when_it_runs() -> None:

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 
 import tritonx
 import tritonx.language as tl
-from tritonx.language.libdevice_table import names as library_names
+from tritonx.language.extra.libdevice_table import names as library_names
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from tritonx.ir.types import pointee_of as pointee_of
     from tritonx.ir.types import shape_of as shape_of
     from tritonx.ir.verify import verify as verify
-    from tritonx.language.builtin import builtin_of as builtin_of
+    from tritonx.language.builtins.builtin import builtin_of as builtin_of
     from tritonx.runtime.devices.host_driver import HostDriver as HostDriver
     from tritonx.runtime.devices.host_driver import host_address as host_address
     from tritonx.runtime.errors import NoDevice as NoDevice
@@ -100,7 +100,7 @@ HOMES = {
     "tritonx.ir.text": "parse_module print_module",
     "tritonx.ir.types": "element_type is_pointer is_tensor pointee_of shape_of",
     "tritonx.ir.verify": "verify",
-    "tritonx.language.builtin": "builtin_of",
+    "tritonx.language.builtins.builtin": "builtin_of",
     "tritonx.runtime.launch.copies": "on_copies",
     "tritonx.runtime.launch.descriptor_parameters": "FlatParameters",
     "tritonx.runtime.errors": "NoDevice OutOfResources TritonError",

@@ -12,10 +12,10 @@ from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.module import ModuleGenerator
 from tritonx.frontend.errors import CompilationError
 from tritonx.kernel.declaration import KernelDeclaration
-from tritonx.language.base import base_type
-from tritonx.language.constexpr import constexpr_type
-from tritonx.language.signatures import str_to_ty
-from tritonx.language.values import tuple_type
+from tritonx.language.types.signatures import str_to_ty
+from tritonx.language.values.base import base_type
+from tritonx.language.values.constexpr import constexpr_type
+from tritonx.language.values.tuples import tuple_type
 from tritonx.runtime import knobs
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from tritonx.interpreter.machine import Machine, is_straight_line, single_ufunc
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.kernel.declaration import KernelDeclaration
-from tritonx.language.base import base_type
+from tritonx.language.values.base import base_type
 
 TARGET = Target("interpreter")
 _LIBRARY = "tritonx.language"

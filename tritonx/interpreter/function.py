@@ -41,12 +41,13 @@ from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.params import KernelParam
 from tritonx.kernel.source import JITCallable
 from tritonx.kernel.syntax import parse
-from tritonx.language.base import base_type, base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import int32, int64
-from tritonx.language.signatures import str_to_ty
-from tritonx.language.values import tensor, tuple_type
-from tritonx.language.values import tuple as language_tuple
+from tritonx.language.types.dtypes import int32, int64
+from tritonx.language.types.signatures import str_to_ty
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as language_tuple
+from tritonx.language.values.tuples import tuple_type
 from tritonx.runtime.compiling.jit_function import JITFunction
 from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.compiling.request import Request

@@ -23,9 +23,9 @@ from tritonx.interpreter.machine import interpret
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.interpreter.values import Descriptor, reads_as
-from tritonx.language.base import base_type
-from tritonx.language.constexpr import unwrap
-from tritonx.language.signatures import str_to_ty
+from tritonx.language.types.signatures import str_to_ty
+from tritonx.language.values.base import base_type
+from tritonx.language.values.constexpr import unwrap
 from tritonx.runtime.compiling.jit_function import JITFunction
 from tritonx.runtime.compiling.request import specialize
 from tritonx.runtime.launch.arg_spec import ArgSpec

@@ -25,11 +25,11 @@ from tritonx.interpreter.values import Array
 from tritonx.kernel import active
 from tritonx.kernel.source import JITCallable
 from tritonx.language import core
-from tritonx.language.aggregate import AGGREGATE, is_aggregate, is_constant_field, require_fields
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.values import BoundMember, tensor
-from tritonx.language.values import tuple as tl_tuple
+from tritonx.language.values.aggregate import AGGREGATE, is_aggregate, is_constant_field, require_fields
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import BoundMember, tensor
+from tritonx.language.values.tuples import tuple as tl_tuple
 
 
 class Counted:

@@ -22,10 +22,10 @@ from tritonx.interpreter.combine import TARGET, library_combine
 from tritonx.interpreter.eager import EagerBuilder, EagerValue
 from tritonx.interpreter.execution import Execution, LaneFunction
 from tritonx.interpreter.values import Array, is_float
-from tritonx.language.base import base_type, base_value
-from tritonx.language.constexpr import unwrap
-from tritonx.language.values import tensor
-from tritonx.language.values import tuple as language_tuple
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as language_tuple
 
 
 class LanesDiverge(Exception):

@@ -1,19 +1,36 @@
 """``tl``: what a kernel author writes.
 
-Types and values (``dtypes``, ``values``), builtins by family, and the standard library that is itself written in the
-language (``standard``, ``sort``, ``random``). Importing this package imports no IR: builtins pass their arguments to
-the ``Semantics`` that the compiler or the interpreter hands them. Each family of builtins says in its ``__all__`` what
-it exports here. What a docstring says is raised is the cause of the CompilationError that shows the kernel's line.
+Types (``types``), values (``values``), builtins by op family (``builtins``), and the library that is itself written in
+the language (``standard``, ``sort``, ``random``); ``core``, ``math`` and ``target_info`` are Triton's modules.
+Importing this package imports no IR: builtins pass their arguments to the ``Semantics`` that the compiler or the
+interpreter hands them. Each family of builtins says in its ``__all__`` what it exports here. What a docstring says is
+raised is the cause of the CompilationError that shows the kernel's line.
 """
 
 # ruff: noqa: F403
 
 from tritonx.language import core, extra, math, random, standard, target_info
-from tritonx.language.aggregate import aggregate_replace
-from tritonx.language.atomic import *
-from tritonx.language.atomic import __all__ as _atomic
-from tritonx.language.control import *
-from tritonx.language.control import __all__ as _control
+from tritonx.language.builtins.atomic import *
+from tritonx.language.builtins.atomic import __all__ as _atomic
+from tritonx.language.builtins.control import *
+from tritonx.language.builtins.control import __all__ as _control
+from tritonx.language.builtins.creation import *
+from tritonx.language.builtins.creation import __all__ as _creation
+from tritonx.language.builtins.creation import to_tensor
+from tritonx.language.builtins.debug import *
+from tritonx.language.builtins.debug import __all__ as _debug
+from tritonx.language.builtins.descriptor import *
+from tritonx.language.builtins.descriptor import __all__ as _descriptor
+from tritonx.language.builtins.dot import *
+from tritonx.language.builtins.dot import __all__ as _dot
+from tritonx.language.builtins.elementwise import *
+from tritonx.language.builtins.elementwise import __all__ as _elementwise
+from tritonx.language.builtins.memory import *
+from tritonx.language.builtins.memory import __all__ as _memory
+from tritonx.language.builtins.reduce import *
+from tritonx.language.builtins.reduce import __all__ as _reduce
+from tritonx.language.builtins.shape import *
+from tritonx.language.builtins.shape import __all__ as _shape
 from tritonx.language.core import (
     TRITON_MAX_TENSOR_NUMEL,
     bfloat16,
@@ -50,21 +67,8 @@ from tritonx.language.core import (
     uint64,
     void,
 )
-from tritonx.language.creation import *
-from tritonx.language.creation import __all__ as _creation
-from tritonx.language.creation import to_tensor
-from tritonx.language.debug import *
-from tritonx.language.debug import __all__ as _debug
-from tritonx.language.descriptor import *
-from tritonx.language.descriptor import __all__ as _descriptor
-from tritonx.language.dot import *
-from tritonx.language.dot import __all__ as _dot
-from tritonx.language.elementwise import *
-from tritonx.language.elementwise import __all__ as _elementwise
 from tritonx.language.math import *
 from tritonx.language.math import __all__ as _math
-from tritonx.language.memory import *
-from tritonx.language.memory import __all__ as _memory
 from tritonx.language.random import (
     pair_uniform_to_normal,
     philox,
@@ -77,10 +81,6 @@ from tritonx.language.random import (
     randn4x,
     uint_to_uniform_float,
 )
-from tritonx.language.reduce import *
-from tritonx.language.reduce import __all__ as _reduce
-from tritonx.language.shape import *
-from tritonx.language.shape import __all__ as _shape
 from tritonx.language.sort import (
     bitonic_merge,
     flip,
@@ -106,6 +106,7 @@ from tritonx.language.standard import (
     unsqueeze,
     xor_sum,
 )
+from tritonx.language.values.aggregate import aggregate_replace
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family exports it says itself
     "TRITON_MAX_TENSOR_NUMEL",

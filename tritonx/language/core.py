@@ -11,26 +11,34 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tritonx.kernel.source import JITCallable
-from tritonx.language.aggregate import _aggregate, aggregate_replace
-from tritonx.language.atomic import *
-from tritonx.language.atomic import __all__ as _atomic
-from tritonx.language.base import base_type, base_value
-from tritonx.language.block_shapes import TRITON_MAX_TENSOR_NUMEL, validate_block_shape
-from tritonx.language.builtin import TRITON_BUILTIN, builtin, extern, is_builtin, must_use_result
-from tritonx.language.constexpr import constexpr_type
-from tritonx.language.constexpr import unwrap as _unwrap_if_constexpr
-from tritonx.language.control import *
-from tritonx.language.control import __all__ as _control
-from tritonx.language.creation import *
-from tritonx.language.creation import __all__ as _creation
-from tritonx.language.creation import to_tensor
-from tritonx.language.debug import *
-from tritonx.language.debug import __all__ as _debug
-from tritonx.language.descriptor import *
-from tritonx.language.descriptor import __all__ as _descriptor
-from tritonx.language.dot import *
-from tritonx.language.dot import __all__ as _dot
-from tritonx.language.dtypes import (
+from tritonx.language.builtins.atomic import *
+from tritonx.language.builtins.atomic import __all__ as _atomic
+from tritonx.language.builtins.builtin import TRITON_BUILTIN, builtin, extern, is_builtin, must_use_result
+from tritonx.language.builtins.control import *
+from tritonx.language.builtins.control import __all__ as _control
+from tritonx.language.builtins.creation import *
+from tritonx.language.builtins.creation import __all__ as _creation
+from tritonx.language.builtins.creation import to_tensor
+from tritonx.language.builtins.debug import *
+from tritonx.language.builtins.debug import __all__ as _debug
+from tritonx.language.builtins.descriptor import *
+from tritonx.language.builtins.descriptor import __all__ as _descriptor
+from tritonx.language.builtins.dot import *
+from tritonx.language.builtins.dot import __all__ as _dot
+from tritonx.language.builtins.elementwise import *
+from tritonx.language.builtins.elementwise import __all__ as _elementwise
+from tritonx.language.builtins.elementwise import extern_elementwise
+from tritonx.language.builtins.extremes import builtin_max, builtin_min, is_negative_zero
+from tritonx.language.builtins.memory import *
+from tritonx.language.builtins.memory import __all__ as _memory
+from tritonx.language.builtins.reduce import *
+from tritonx.language.builtins.reduce import __all__ as _reduce
+from tritonx.language.builtins.reduce import _reduce_with_indices
+from tritonx.language.builtins.shape import *
+from tritonx.language.builtins.shape import __all__ as _shape
+from tritonx.language.builtins.shape import _cropped, _filled, item
+from tritonx.language.types.block_shapes import TRITON_MAX_TENSOR_NUMEL, validate_block_shape
+from tritonx.language.types.dtypes import (
     KIND,
     SIGNEDNESS,
     bfloat16,
@@ -58,39 +66,28 @@ from tritonx.language.dtypes import (
     uint64,
     void,
 )
-from tritonx.language.elementwise import *
-from tritonx.language.elementwise import __all__ as _elementwise
-from tritonx.language.elementwise import extern_elementwise
-from tritonx.language.extremes import builtin_max, builtin_min, is_negative_zero
-from tritonx.language.memory import *
-from tritonx.language.memory import __all__ as _memory
-from tritonx.language.reduce import *
-from tritonx.language.reduce import __all__ as _reduce
-from tritonx.language.reduce import _reduce_with_indices
-from tritonx.language.shape import *
-from tritonx.language.shape import __all__ as _shape
-from tritonx.language.shape import _cropped, _filled, item
-from tritonx.language.signatures import str_to_ty
-from tritonx.language.type_names import get_int_dtype
-from tritonx.language.values import (
-    slice,
-    slice_type,
-    tensor,
+from tritonx.language.types.signatures import str_to_ty
+from tritonx.language.types.type_names import get_int_dtype
+from tritonx.language.values.aggregate import _aggregate, aggregate_replace
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import constexpr_type
+from tritonx.language.values.constexpr import unwrap as _unwrap_if_constexpr
+from tritonx.language.values.descriptors import (
     tensor_descriptor,
     tensor_descriptor_base,
     tensor_descriptor_base_type,
     tensor_descriptor_type,
-    tuple,
-    tuple_type,
 )
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import slice, slice_type, tuple, tuple_type
 from tritonx.runtime.devices.dtype_names import get_primitive_bitwidth
 from tritonx.runtime.refusals import refusing
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.static_types import constexpr
+    from tritonx.language.types.static_types import constexpr
 else:
-    from tritonx.language.constexpr import constexpr
+    from tritonx.language.values.constexpr import constexpr
 
 CONSTEXPR_0 = constexpr(0)
 

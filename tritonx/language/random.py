@@ -17,8 +17,8 @@ from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
 
 if TYPE_CHECKING:
-    from tritonx.language.static_types import Operand
-    from tritonx.language.tensor import tensor
+    from tritonx.language.types.static_types import Operand
+    from tritonx.language.values.tensor import tensor
 
     Four: TypeAlias = tuple[tensor, tensor, tensor, tensor]
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, standard
-from tritonx.language.builtin import tensor_method
-from tritonx.language.constexpr_function import constexpr_function
+from tritonx.language.builtins.builtin import tensor_method
+from tritonx.language.values.constexpr_function import constexpr_function
 
 ASCENDING, DESCENDING = core.constexpr(0), core.constexpr(True)
 

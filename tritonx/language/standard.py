@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
-from tritonx.language.accumulators import (
+from tritonx.language.builtins.builtin import tensor_method
+from tritonx.language.types.accumulators import (
     _pick_cumprod_dtype,
     _pick_extremum_dtype,
     _pick_product_dtype,
     _pick_sum_dtype,
 )
-from tritonx.language.builtin import tensor_method
-from tritonx.language.constexpr_function import constexpr_function
+from tritonx.language.values.constexpr_function import constexpr_function
 
 if TYPE_CHECKING:
-    from tritonx.language.static_types import Number, Operand
-    from tritonx.language.tensor import tensor
+    from tritonx.language.types.static_types import Number, Operand
+    from tritonx.language.values.tensor import tensor
 
 # Compile-time helpers. Kernels call some of them by these names.
 

@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
-from tritonx.language.builtin import TRITON_BUILTIN
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.constexpr_function import constexpr_function as constexpr_function
+from tritonx.language.builtins.builtin import TRITON_BUILTIN
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.constexpr_function import constexpr_function as constexpr_function
 from tritonx.runtime.compiling.targets import in_family
 
 if TYPE_CHECKING:

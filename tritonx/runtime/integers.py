@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tritonx.language.constexpr_function import constexpr_function
+from tritonx.language.values.constexpr_function import constexpr_function
 
 
 @constexpr_function

@@ -14,9 +14,9 @@ from tritonx.kernel.interface import KernelInterface as KernelInterface
 from tritonx.kernel.interface import MockTensor as MockTensor
 from tritonx.kernel.params import KernelParam as KernelParam
 from tritonx.kernel.source import JITCallable as JITCallable
-from tritonx.language.builtin import must_use_result as must_use_result
-from tritonx.language.constexpr_function import ConstexprFunction as ConstexprFunction
-from tritonx.language.constexpr_function import constexpr_function as constexpr_function
+from tritonx.language.builtins.builtin import must_use_result as must_use_result
+from tritonx.language.values.constexpr_function import ConstexprFunction as ConstexprFunction
+from tritonx.language.values.constexpr_function import constexpr_function as constexpr_function
 from tritonx.runtime import knobs
 from tritonx.runtime.compiling.jit_function import JITFunction as JITFunction
 from tritonx.runtime.compiling.jit_function import P, R

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.language.block_shapes import TRITON_MAX_TENSOR_NUMEL
-from tritonx.language.block_shapes import validate_block_shape as validate_block_shape
+from tritonx.language.types.block_shapes import TRITON_MAX_TENSOR_NUMEL
+from tritonx.language.types.block_shapes import validate_block_shape as validate_block_shape
 from tritonx.runtime.devices.dtype_names import is_floating, item_bytes, type_name
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.launch.parameter_values import data_ptr

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from tritonx.language.libdevice_table import names, overloads
+from tritonx.language.extra.libdevice_table import names, overloads
 
 BLOCK = 128
 WARPS = 4

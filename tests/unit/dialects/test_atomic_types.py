@@ -26,7 +26,7 @@ from tritonx.frontend.semantics import Semantics, ir_type
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.ir import types
 from tritonx.ir.builder import Builder
-from tritonx.language.values import tensor
+from tritonx.language.values.tensor import tensor
 from tritonx.tools import opt
 
 NAMES = ("add", "max", "min", "and", "or", "xor", "xchg", "cas")

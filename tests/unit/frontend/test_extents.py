@@ -31,8 +31,8 @@ from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.function import interpreted
 from tritonx.ir.builder import Builder
 from tritonx.language import standard
-from tritonx.language.block_shapes import storage_shape
-from tritonx.language.values import tensor
+from tritonx.language.types.block_shapes import storage_shape
+from tritonx.language.values.tensor import tensor
 from tritonx_testing.conformance import cases
 from tritonx_testing.conformance.device import PythonLines, check
 

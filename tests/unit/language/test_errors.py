@@ -12,7 +12,7 @@ import tritonx.language as tl
 from tritonx.backends.api import Options, Target
 from tritonx.frontend.semantics import IncompatibleTypeErrorImpl, Semantics, ir_type
 from tritonx.ir.builder import Builder
-from tritonx.language.values import tensor
+from tritonx.language.values.tensor import tensor
 
 
 def value(type_: tl.dtype) -> tensor:

@@ -22,7 +22,7 @@ from tritonx.interpreter import interpreted
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.ir.builder import Builder
 from tritonx.kernel import active
-from tritonx.language.values import tensor
+from tritonx.language.values.tensor import tensor
 
 LEVELS = [*level.LEVELS]
 NAMES = {"h": "float16", "b": "bfloat16", "s": "float32", "q": "float8e5", "i": "int32", "u": "uint8", "n": "int8"}

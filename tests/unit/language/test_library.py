@@ -21,7 +21,7 @@ from tritonx.frontend.semantics.library import COMPOSED
 from tritonx.frontend.semantics.special import SPECIAL
 from tritonx.interpreter.machine import interpret
 from tritonx.interpreter.options import InterpreterOptions
-from tritonx.language.libdevice_table import names, overloads
+from tritonx.language.extra.libdevice_table import names, overloads
 from tritonx.runtime.compiling.targets import extern_functions
 
 SEED = int(os.environ["TRITONX_SEED"])

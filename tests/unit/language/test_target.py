@@ -15,7 +15,7 @@ from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia import BACKEND as NVIDIA
 from tritonx.frontend.semantics import Semantics
 from tritonx.ir.builder import Builder
-from tritonx.language.libdevice_table import names, overloads
+from tritonx.language.extra.libdevice_table import names, overloads
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ import tritonx.language as tl
 from tritonx.frontend.errors import CompilationError
 from tritonx.interpreter.function import interpreted
 from tritonx.kernel.active import OutsideKernelError
-from tritonx.language.signatures import str_to_ty
-from tritonx.language.type_names import element_type
+from tritonx.language.types.signatures import str_to_ty
+from tritonx.language.types.type_names import element_type
 from tritonx.runtime.jit import jit
 
 ELEMENTS = [

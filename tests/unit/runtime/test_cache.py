@@ -134,7 +134,7 @@ def module_of(tmp_path: Path, name: str, text: str) -> Any:
     import importlib.util
 
     path = tmp_path / f"{name}.py"
-    path.write_text("import tritonx\nfrom tritonx.language.constexpr import constexpr\n" + textwrap.dedent(text))
+    path.write_text("import tritonx\nfrom tritonx.language.values.constexpr import constexpr\n" + textwrap.dedent(text))
     spec = importlib.util.spec_from_file_location(f"{name}_{path.stat().st_mtime_ns}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

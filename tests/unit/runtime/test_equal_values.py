@@ -19,7 +19,7 @@ from tests.unit.runtime.equal_values import PAIRS, told, wanted, wrong
 from tritonx.frontend.codegen.values import same_constant
 from tritonx.kernel.identity import Exact, exactly, identity
 from tritonx.kernel.meaning import meaning
-from tritonx.language.constexpr import constexpr_type
+from tritonx.language.values.constexpr import constexpr_type
 from tritonx.runtime.tuning.records import Record, Records
 
 EVERY = os.environ.get("TRITONX_ALL_PAIRS") == "1"

@@ -12,7 +12,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.language.constexpr import constexpr
+from tritonx.language.values.constexpr import constexpr
 from tritonx.runtime import arrays, driver, knobs
 from tritonx.runtime.errors import MixedDevices, NoBackend, UnreachableArgument, UnsupportedArgument
 from tritonx.runtime.launch import specialize

@@ -18,7 +18,7 @@ from tritonx.backends.cpu import CpuOptions
 from tritonx.frontend.semantics.dot import _PRECISIONS  # pyright: ignore[reportPrivateUsage]  # the language's own list
 from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.options import InterpreterOptions
-from tritonx.language.dtypes import dtype
+from tritonx.language.types.dtypes import dtype
 from tritonx.runtime.compiling.compiler import compile
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import ImpossibleOption

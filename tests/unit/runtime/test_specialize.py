@@ -43,7 +43,7 @@ class dtype:  # the class name is part of the measured message
 
 
 def argument(text: str) -> object:
-    from tritonx.language.constexpr import constexpr
+    from tritonx.language.values.constexpr import constexpr
 
     tensor = re.fullmatch(r"tensor (torch\.\w+) (?:ptr%16=|off)(\d+)", text)
     if tensor:

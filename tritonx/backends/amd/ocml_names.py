@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tritonx.language.libdevice_table import overloads
+from tritonx.language.extra.libdevice_table import overloads
 
 Overloads = dict[tuple[str, ...], tuple[str, str]]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from tritonx.language.dtypes import LARGEST_FP8
+from tritonx.language.types.dtypes import LARGEST_FP8
 from tritonx.runtime.devices.torch_interface import TorchTensor, pytorch
 from tritonx.runtime.errors import TritonError
 

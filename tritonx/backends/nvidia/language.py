@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tritonx.language import core
-from tritonx.language.constexpr import constexpr
 from tritonx.language.extra import libdevice
+from tritonx.language.values.constexpr import constexpr
 
 Semantics = Any
 """Of the code generator, or the interpreter, that calls a builtin: a backend does not see the front end."""

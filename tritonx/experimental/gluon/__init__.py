@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tritonx.experimental.gluon.kernels import GluonASTSource, GluonJITFunction, NoGluon, jit
 from tritonx.experimental.gluon.modules import add_modules
-from tritonx.language.aggregate import aggregate
-from tritonx.language.builtin import must_use_result
+from tritonx.language.builtins.builtin import must_use_result
+from tritonx.language.values.aggregate import aggregate
 from tritonx.runtime.jit import constexpr_function
 
 __all__ = [

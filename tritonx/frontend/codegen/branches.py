@@ -46,11 +46,12 @@ from tritonx.frontend.codegen.values import (
     suggest_name,
 )
 from tritonx.ir.types import i1
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import int1
-from tritonx.language.values import tensor, tuple_type
-from tritonx.language.values import tuple as tl_tuple
+from tritonx.language.types.dtypes import int1
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as tl_tuple
+from tritonx.language.values.tuples import tuple_type
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator

@@ -31,12 +31,12 @@ from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.identity import loose
 from tritonx.kernel.source import JITCallable
 from tritonx.language import core
-from tritonx.language.aggregate import AGGREGATE, require_fields
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.constexpr_function import ConstexprFunction
-from tritonx.language.values import BoundMember
-from tritonx.language.values import tuple as tl_tuple
+from tritonx.language.values.aggregate import AGGREGATE, require_fields
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.constexpr_function import ConstexprFunction
+from tritonx.language.values.tensor import BoundMember
+from tritonx.language.values.tuples import tuple as tl_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator, Outcome

@@ -20,8 +20,8 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen.detached_blocks import discard_since
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, same_constant, suggest_name
-from tritonx.language.constexpr import unwrap
-from tritonx.language.values import tensor
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence, Sized
 from typing import cast
 
-from tritonx.language.constexpr import unwrap
-from tritonx.language.tuples import tuple as tl_tuple
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tuples import tuple as tl_tuple
 
 LARGEST_INTEGER = 4096
 """Bits of an integer: 64 times what a tensor's element holds. Python refuses to print integers of 4300 digits."""

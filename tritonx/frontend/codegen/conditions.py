@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.values import is_many
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import int1
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import int1
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator

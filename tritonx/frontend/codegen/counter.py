@@ -27,10 +27,10 @@ from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import i1, i64
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import dtype
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import dtype
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator

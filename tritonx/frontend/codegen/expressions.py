@@ -22,12 +22,12 @@ from tritonx.frontend.codegen.syntax import declared_pattern, named_in, names_of
 from tritonx.frontend.codegen.values import describe, in_text, is_dynamic, is_static, kept, wrap_plain
 from tritonx.kernel.dependencies import is_foreign_function
 from tritonx.kernel.interface import KernelInterface
-from tritonx.language.aggregate import AGGREGATE, is_aggregate
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.values import slice as tl_slice
-from tritonx.language.values import tensor
-from tritonx.language.values import tuple as tl_tuple
+from tritonx.language.values.aggregate import AGGREGATE, is_aggregate
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import slice as tl_slice
+from tritonx.language.values.tuples import tuple as tl_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import ExpressionRule, FunctionGenerator

@@ -23,7 +23,7 @@ from tritonx.frontend.codegen.python_builtins import BUILTINS
 from tritonx.frontend.errors import CompilationError
 from tritonx.kernel.dependencies import is_foreign_function
 from tritonx.kernel.excerpt import SourcePosition
-from tritonx.language.constexpr import unwrap
+from tritonx.language.values.constexpr import unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.module import ModuleGenerator

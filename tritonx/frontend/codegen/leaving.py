@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from tritonx.language.constexpr import constexpr
+from tritonx.language.values.constexpr import constexpr
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator

@@ -40,10 +40,10 @@ from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.location import block_at
 from tritonx.ir.types import i32
 from tritonx.language import core
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import int1
-from tritonx.language.values import tensor
-from tritonx.language.values import tuple as tl_tuple
+from tritonx.language.types.dtypes import int1
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as tl_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator

@@ -38,8 +38,8 @@ from tritonx.ir.location import name_loc
 from tritonx.ir.types import i32
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.identity import loose
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options, Target

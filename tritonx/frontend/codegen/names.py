@@ -15,8 +15,8 @@ from typing import Any
 
 from tritonx.frontend.codegen.values import is_named_tuple
 from tritonx.kernel.source import JITCallable
-from tritonx.language.base import base_type, base_value
-from tritonx.language.constexpr import constexpr
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import constexpr
 
 _LANGUAGES = ("tritonx.language", "triton.language")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from tritonx.frontend.codegen.values import is_dynamic
 from tritonx.language import core, math
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.extremes import builtin_max, builtin_min
-from tritonx.language.values import tensor
+from tritonx.language.builtins.extremes import builtin_max, builtin_min
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
 
 
 def absolute(x: Any, _semantic: Any = None) -> tensor | constexpr:

@@ -16,11 +16,12 @@ from tritonx.frontend.codegen.names import MISSING
 from tritonx.frontend.codegen.syntax import expanded_assignment, is_path, may_return
 from tritonx.frontend.codegen.values import NUMBERS, describe, is_known, materialize, python_value, suggest_name, wrap
 from tritonx.language import core
-from tritonx.language.aggregate import is_constant_field
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import void
-from tritonx.language.values import tensor, tuple_type
-from tritonx.language.values import tuple as tl_tuple
+from tritonx.language.types.dtypes import void
+from tritonx.language.values.aggregate import is_constant_field
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as tl_tuple
+from tritonx.language.values.tuples import tuple_type
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator, StatementRule

@@ -9,10 +9,11 @@ from xdsl.ir import SSAValue
 
 from tritonx.ir.value_names import is_numbers
 from tritonx.kernel.identity import loose
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.values import tensor, tuple_type
-from tritonx.language.values import tuple as tl_tuple
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as tl_tuple
+from tritonx.language.values.tuples import tuple_type
 
 NUMBERS = (bool, int, float)
 """The Python values that become tensors where they are assigned, returned or carried."""

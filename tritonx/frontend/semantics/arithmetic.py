@@ -19,9 +19,9 @@ from tritonx.dialects.tile import AddPtrOp, PreciseDivFOp
 from tritonx.frontend.semantics.base import IncompatibleTypeErrorImpl
 from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.promotion import computation_type, promote_integers
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, float32, int1, int64
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import dtype, float32, int1, int64
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 
 class ArithmeticSemantics(PaddingSemantics):

@@ -18,9 +18,9 @@ from tritonx.dialects.tile import (
 )
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.memory import MemorySemantics
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, float32, float64, int1, pointer_type, uint64
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import block_type, dtype, float32, float64, int1, pointer_type, uint64
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 _ORDERS = {
     "acquire": MemSemantic.ACQUIRE,

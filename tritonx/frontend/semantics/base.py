@@ -18,12 +18,12 @@ from tritonx.frontend.semantics.promotion import IncompatibleTypeErrorImpl, floa
 from tritonx.frontend.semantics.storage import UnsupportedExtents, ignores_padding
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i32
-from tritonx.language.base import base_type, base_value
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import LARGEST_FP8, block_type, dtype, float32, int1, int64
-from tritonx.language.type_names import element_type
-from tritonx.language.values import tensor
-from tritonx.language.values import tuple as language_tuple
+from tritonx.language.types.dtypes import LARGEST_FP8, block_type, dtype, float32, int1, int64
+from tritonx.language.types.type_names import element_type
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options, Target

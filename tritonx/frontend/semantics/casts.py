@@ -9,10 +9,10 @@ from tritonx.dialects.tile import BitcastOp, FpToFpOp, IntToPtrOp, PtrToIntOp, R
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
 from tritonx.frontend.semantics.types import ir_type
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, float16, float32, int1, int16, int64, uint8
-from tritonx.language.type_names import element_type
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import dtype, float16, float32, int1, int16, int64, uint8
+from tritonx.language.types.type_names import element_type
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 _TOO_WIDE = "Block pointers and descriptors only support {} bit values here, {}"
 _ROUNDING = {"rtne": RoundingMode.RTNE, "rtz": RoundingMode.RTZ}

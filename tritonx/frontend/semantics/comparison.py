@@ -12,9 +12,9 @@ from tritonx.dialects import arith
 from tritonx.dialects.tile import ClampFOp, PropagateNan
 from tritonx.frontend.semantics.arithmetic import ArithmeticSemantics
 from tritonx.frontend.semantics.base import enum_attribute
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import float32, int1
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import float32, int1
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 # The numbers of the predicates in arith.cmpf (ordered ones; `!=` is unordered) and arith.cmpi, signed and unsigned.
 _PREDICATES: dict[str, tuple[int, int, int]] = {

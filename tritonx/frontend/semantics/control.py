@@ -15,9 +15,9 @@ from tritonx.dialects.llvm import AssumeOp
 from tritonx.dialects.tile import STATED, FuncOp, GetNumProgramsOp, GetProgramIdOp
 from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, unwrapped_list
 from tritonx.frontend.semantics.storage import UnsupportedExtents
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import int32
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import int32
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 
 class ControlSemantics(SemanticsBase):

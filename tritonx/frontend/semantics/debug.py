@@ -12,8 +12,8 @@ from xdsl.ir import Attribute
 from tritonx.dialects.tile import AssertOp, PrintOp
 from tritonx.frontend.errors import CompileTimeAssertionFailure
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
-from tritonx.language.constexpr import unwrap
-from tritonx.language.values import tensor
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 
 class DebugSemantics(ComparisonSemantics):

@@ -23,10 +23,11 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.memory import access_properties
 from tritonx.frontend.semantics.types import descriptor_type, ir_type
-from tritonx.language.block_shapes import validate_block_shape
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int32, int64, pointer_type, uint32
-from tritonx.language.values import tensor, tensor_descriptor, tensor_descriptor_base
+from tritonx.language.types.block_shapes import validate_block_shape
+from tritonx.language.types.dtypes import block_type, dtype, int32, int64, pointer_type, uint32
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.descriptors import tensor_descriptor, tensor_descriptor_base
+from tritonx.language.values.tensor import tensor
 
 _LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}
 _PADDING = {"zero": PaddingOption.PAD_ZERO, "nan": PaddingOption.PAD_NAN}

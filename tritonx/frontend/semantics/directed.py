@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonx.language.dtypes import float32, float64, int32, int64
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import float32, float64, int32, int64
+from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

@@ -10,10 +10,10 @@ from tritonx.dialects.tile import DotOp, InputPrecision
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.shape import ShapeSemantics
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import bfloat16, block_type, dtype, float16, float32, float64, int8, int32, uint8
-from tritonx.language.type_names import element_type
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import bfloat16, block_type, dtype, float16, float32, float64, int8, int32, uint8
+from tritonx.language.types.type_names import element_type
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 from tritonx.runtime import knobs
 
 _OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)

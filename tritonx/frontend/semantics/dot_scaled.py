@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import i32 as i32_attr
 from tritonx.dialects.tile import DotScaledOp, ScaleDotElemType
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import bfloat16, block_type, dtype, float8e4nv, float8e5, float16, uint8
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import bfloat16, block_type, dtype, float8e4nv, float8e5, float16, uint8
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 _FORMATS: dict[str, tuple[ScaleDotElemType, dtype]] = {
     # format: (its case, the element type it is held in); e2m1 is packed two to a byte

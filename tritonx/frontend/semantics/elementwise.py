@@ -8,8 +8,8 @@ from typing import Any
 from tritonx.dialects import math
 from tritonx.dialects.tile import MulhiUIOp, PreciseDivFOp, PreciseSqrtOp
 from tritonx.frontend.semantics.casts import CastSemantics
-from tritonx.language.dtypes import int8
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import int8
+from tritonx.language.values.tensor import tensor
 
 _FLOATS = ("fp32", "fp64")
 

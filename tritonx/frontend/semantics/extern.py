@@ -12,13 +12,13 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.library import COMPOSED
 from tritonx.frontend.semantics.storage import UnsupportedExtents
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, int1
-from tritonx.language.libdevice_table import PREDICATES
-from tritonx.language.libdevice_table import overloads as generic_overloads
-from tritonx.language.signatures import str_to_ty
-from tritonx.language.values import tensor
-from tritonx.language.values import tuple as language_tuple
+from tritonx.language.extra.libdevice_table import PREDICATES
+from tritonx.language.extra.libdevice_table import overloads as generic_overloads
+from tritonx.language.types.dtypes import dtype, int1
+from tritonx.language.types.signatures import str_to_ty
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as language_tuple
 from tritonx.runtime.compiling.targets import extern_functions
 
 if TYPE_CHECKING:

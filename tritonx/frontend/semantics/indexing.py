@@ -19,11 +19,11 @@ from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.debug import DebugSemantics
 from tritonx.frontend.semantics.reduce import ReduceSemantics
 from tritonx.language import standard
-from tritonx.language.block_shapes import storage_shape
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import int32
-from tritonx.language.values import slice as language_slice
-from tritonx.language.values import tensor
+from tritonx.language.types.block_shapes import storage_shape
+from tritonx.language.types.dtypes import int32
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import slice as language_slice
 
 Item = None | EllipsisType | builtins.slice | int | tensor
 """What may stand between the commas, without constexprs: a tensor is a scalar."""

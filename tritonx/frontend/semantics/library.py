@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from tritonx.frontend.semantics.directed import DIRECTED
 from tritonx.frontend.semantics.special import SPECIAL
-from tritonx.language.dtypes import dtype, float32, float64, int32, int64, uint32, uint64
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import dtype, float32, float64, int32, int64, uint32, uint64
+from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

@@ -13,10 +13,11 @@ from tritonx.dialects.tile import CacheModifier, EvictionPolicy, LoadOp, StoreOp
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.shape import ShapeSemantics
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int1, int8, int32, int64, pointer_type
-from tritonx.language.values import block_pointer, tensor
-from tritonx.language.values import tuple as language_tuple
+from tritonx.language.types.dtypes import block_type, dtype, int1, int8, int32, int64, pointer_type
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.descriptors import block_pointer
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as language_tuple
 
 _LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}
 _STORE_CACHE = {"": "NONE", ".wb": "WB", ".cg": "CG", ".cs": "CS", ".wt": "WT"}

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonx.language import standard
-from tritonx.language.dtypes import dtype
-from tritonx.language.values import tensor
-from tritonx.language.values import tuple as language_tuple
+from tritonx.language.types.dtypes import dtype
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

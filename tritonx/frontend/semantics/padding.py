@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from tritonx.dialects import arith
 from tritonx.dialects.tile import MakeRangeOp
 from tritonx.frontend.semantics.base import LESS_THAN, SemanticsBase, enum_attribute
-from tritonx.language.block_shapes import storage_shape
-from tritonx.language.dtypes import block_type, int1, int32
-from tritonx.language.values import tensor
+from tritonx.language.types.block_shapes import storage_shape
+from tritonx.language.types.dtypes import block_type, int1, int32
+from tritonx.language.values.tensor import tensor
 
 
 class PaddingSemantics(SemanticsBase):

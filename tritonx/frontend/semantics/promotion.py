@@ -8,7 +8,7 @@ probes.
 from __future__ import annotations
 
 from tritonx import level
-from tritonx.language.dtypes import bfloat16, dtype, float16, float32, float64
+from tritonx.language.types.dtypes import bfloat16, dtype, float16, float32, float64
 
 
 class IncompatibleTypeErrorImpl(Exception):

@@ -29,11 +29,11 @@ from tritonx.frontend.semantics.shape import ShapeSemantics
 from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.location import block_at
-from tritonx.language.base import base_value
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int32
-from tritonx.language.values import tensor
-from tritonx.language.values import tuple as language_tuple
+from tritonx.language.types.dtypes import block_type, dtype, int32
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple as language_tuple
 
 
 class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):

@@ -15,10 +15,10 @@ from tritonx.frontend.semantics.axes import wrap_axis
 from tritonx.frontend.semantics.base import enum_attribute, invalid_axis, shape_of, unwrapped_list
 from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.types import ir_type
-from tritonx.language.block_shapes import storage_shape
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int8, int32, int64
-from tritonx.language.values import tensor
+from tritonx.language.types.block_shapes import storage_shape
+from tritonx.language.types.dtypes import block_type, dtype, int8, int32, int64
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 
 
 class ShapeSemantics(PaddingSemantics):

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tritonx.language.dtypes import float64, int32, int64, uint32
-from tritonx.language.values import tensor
+from tritonx.language.types.dtypes import float64, int32, int64, uint32
+from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

@@ -10,9 +10,9 @@ from xdsl.ir import Attribute
 
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir import types as ir
-from tritonx.language.base import base_type
-from tritonx.language.descriptors import tensor_descriptor_base_type
-from tritonx.language.dtypes import block_type, dtype, pointer_type
+from tritonx.language.types.dtypes import block_type, dtype, pointer_type
+from tritonx.language.values.base import base_type
+from tritonx.language.values.descriptors import tensor_descriptor_base_type
 
 _ELEMENTS: dict[str, Attribute] = {
     "int1": ir.i1,

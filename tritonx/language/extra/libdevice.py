@@ -1,8 +1,8 @@
 """``tl.extra.libdevice``: math functions of the target's device library, by name.
 
 A name resolves when a kernel is compiled, through the table of the target's backend (``Backend.extern_functions``).
-Argument types must be those of an overload: integers are not promoted to floats. ``tritonx.language.libdevice_table``
-lists the names.
+Argument types must be those of an overload: integers are not promoted to floats.
+``tritonx.language.extra.libdevice_table`` lists the names.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.libdevice_table import PREDICATES, names, overloads
+from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.extra.libdevice_table import PREDICATES, names, overloads
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

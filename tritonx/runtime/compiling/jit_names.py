@@ -10,7 +10,7 @@ from tritonx._utils import get_iterable_path as get_iterable_path
 from tritonx._utils import is_namedtuple as is_namedtuple
 from tritonx._utils import type_canonicalisation_dict as type_canonicalisation_dict
 from tritonx.kernel.source import JITCallable
-from tritonx.language.constexpr_function import BoundConstexprFunction as BoundConstexprFunction
+from tritonx.language.values.constexpr_function import BoundConstexprFunction as BoundConstexprFunction
 from tritonx.runtime.cache import get_cache_key as get_cache_key
 from tritonx.runtime.compiling.jit_hooks import JitFunctionInfo as JitFunctionInfo
 from tritonx.runtime.compiling.keys import get_cache_invalidating_env_vars as get_cache_invalidating_env_vars

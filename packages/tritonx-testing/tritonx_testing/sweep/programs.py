@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from tritonx.language.libdevice_table import names as library_names
-from tritonx.language.libdevice_table import overloads
+from tritonx.language.extra.libdevice_table import names as library_names
+from tritonx.language.extra.libdevice_table import overloads
 
 DTYPES = (
     "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",

@@ -183,7 +183,7 @@ def test_bits(compare: Any, rng: np.random.Generator) -> None:
 
 def _overloads() -> list[tuple[str, tuple[str, ...], str]]:
     from tritonx.conversion.tile_to_loops.libdevice import OVERLOADS
-    from tritonx.language.libdevice_table import names as libdevice_names
+    from tritonx.language.extra.libdevice_table import names as libdevice_names
 
     return [
         (name, types, result)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tritonx.conversion.mathlib.doubles.table import FUNCTIONS, NAMES, SINGLE
-from tritonx.language.libdevice_table import names
+from tritonx.language.extra.libdevice_table import names
 
 SEED = int(os.environ["TRITONX_SEED"])
 HERE = Path(__file__).parent

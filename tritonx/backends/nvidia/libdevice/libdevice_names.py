@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tritonx.language.libdevice_table import names, overloads
+from tritonx.language.extra.libdevice_table import names, overloads
 
 Overloads = dict[tuple[str, ...], tuple[str, str]]
 

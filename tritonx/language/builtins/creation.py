@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import INJECTED, builtin, tensor_method
-from tritonx.language.constexpr import unwrap
+from tritonx.language.builtins.builtin import INJECTED, builtin, tensor_method
+from tritonx.language.values.constexpr import unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.tensor import tensor
 
 __all__ = ["arange", "cast", "full", "zeros", "zeros_like"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import INJECTED, builtin
+from tritonx.language.builtins.builtin import INJECTED, builtin
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.descriptors import tensor_descriptor
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.descriptors import tensor_descriptor
+    from tritonx.language.values.tensor import tensor
 
 __all__ = ["load_tensor_descriptor", "make_tensor_descriptor", "store_tensor_descriptor"]
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.constexpr import unwrap
+from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.values.constexpr import unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.dtypes import dtype
-    from tritonx.language.tensor import tensor
+    from tritonx.language.types.dtypes import dtype
+    from tritonx.language.values.tensor import tensor
 
 __all__ = [
     "PropagateNan",

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tritonx.language.base import base_value
-from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.elementwise import maximum, minimum
-from tritonx.language.tuples import tuple as language_tuple
+from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.builtins.elementwise import maximum, minimum
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

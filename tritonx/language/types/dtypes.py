@@ -11,10 +11,10 @@ from enum import Enum
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tritonx.language.base import base_type
-from tritonx.language.block_shapes import storage_shape
-from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.tensor import tensor
+from tritonx.language.types.block_shapes import storage_shape
+from tritonx.language.values.base import base_type
+from tritonx.language.values.constexpr import constexpr, unwrap
+from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
-from tritonx.language.base import base_type, base_value
-from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import constexpr, unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.tensor import tensor
 
 __all__ = [
     "assume",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import INJECTED, builtin, tensor_method
-from tritonx.language.constexpr import unwrap
-from tritonx.language.tuples import tuple as language_tuple
+from tritonx.language.builtins.builtin import INJECTED, builtin, tensor_method
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.static_types import Values
-    from tritonx.language.tensor import tensor
+    from tritonx.language.types.static_types import Values
+    from tritonx.language.values.tensor import tensor
 
 __all__ = ["associative_scan", "histogram", "reduce"]
 

@@ -14,23 +14,26 @@ from math import prod
 from typing import TYPE_CHECKING, Any, overload
 
 from tritonx.kernel import active
-from tritonx.language.base import base_value
-from tritonx.language.builtin import INJECTED, TENSOR_METHOD
-from tritonx.language.constexpr import constexpr
-from tritonx.language.creation import cast
-from tritonx.language.tuples import tuple
+from tritonx.language.builtins.builtin import INJECTED, TENSOR_METHOD
+from tritonx.language.builtins.creation import cast
+from tritonx.language.values.base import base_value
+from tritonx.language.values.constexpr import constexpr
+from tritonx.language.values.tuples import tuple
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.dtypes import dtype
-    from tritonx.language.methods import Methods
-    from tritonx.language.static_types import Operand
+    from tritonx.language.types.dtypes import dtype
+    from tritonx.language.types.static_types import Operand
+    from tritonx.language.values.methods import Methods
 else:
     Methods = base_value
 
-FAMILIES = ("creation", "memory", "atomic", "shape", "reduce", "math", "standard", "sort")
+FAMILIES = (
+    *("builtins.creation", "builtins.memory", "builtins.atomic", "builtins.shape", "builtins.reduce"),
+    *("math", "standard", "sort"),
+)
 """The modules whose functions may be methods of a tensor too: those that are marked (`builtin.tensor_method`)."""
 
 

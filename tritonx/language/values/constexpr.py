@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.kernel.identity import loose
 from tritonx.kernel.meaning import meaning
-from tritonx.language.base import base_type, base_value
+from tritonx.language.values.base import base_type, base_value
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tritonx.language import dtypes
-from tritonx.language.base import base_type
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype
+from tritonx.language.types import dtypes
+from tritonx.language.types.dtypes import dtype
+from tritonx.language.values.base import base_type
+from tritonx.language.values.constexpr import unwrap
 from tritonx.runtime.devices.dtype_names import TYPE_NAMES
 
 _NUMBERS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.constexpr import unwrap
+from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.values.constexpr import unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

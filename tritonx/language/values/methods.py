@@ -6,10 +6,11 @@ would be circles: a test holds the two against each other.
 
 from __future__ import annotations
 
-from tritonx.language import atomic, creation, math, memory, shape, standard
-from tritonx.language.base import base_value
-from tritonx.language.reduce import associative_scan, histogram, reduce
+from tritonx.language import math, standard
+from tritonx.language.builtins import atomic, creation, memory, shape
+from tritonx.language.builtins.reduce import associative_scan, histogram, reduce
 from tritonx.language.sort import flip, sort
+from tritonx.language.values.base import base_value
 
 
 class Methods(base_value):

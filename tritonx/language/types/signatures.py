@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.constexpr import constexpr_type
-from tritonx.language.descriptors import tensor_descriptor_type
-from tritonx.language.dtypes import pointer_type
-from tritonx.language.tuples import tuple_type
-from tritonx.language.type_names import element_type_named
+from tritonx.language.types.dtypes import pointer_type
+from tritonx.language.types.type_names import element_type_named
+from tritonx.language.values.constexpr import constexpr_type
+from tritonx.language.values.descriptors import tensor_descriptor_type
+from tritonx.language.values.tuples import tuple_type
 
 
 def str_to_ty(name: str, c: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tritonx.kernel.active import state as _active
 from tritonx.kernel.source import JITCallable
-from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.values.constexpr import constexpr, unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics

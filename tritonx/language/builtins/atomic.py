@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import INJECTED, builtin, tensor_method
+from tritonx.language.builtins.builtin import INJECTED, builtin, tensor_method
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.tensor import tensor
 
 __all__ = [
     "atomic_add",

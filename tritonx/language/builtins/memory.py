@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import INJECTED, builtin, must_use_result, tensor_method
+from tritonx.language.builtins.builtin import INJECTED, builtin, must_use_result, tensor_method
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.descriptors import block_pointer
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.descriptors import block_pointer
+    from tritonx.language.values.tensor import tensor
 
 __all__ = ["advance", "load", "make_block_ptr", "store"]
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
 
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.source import JITCallable
-from tritonx.language.base import base_type, base_value
-from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.constexpr import constexpr
-from tritonx.language.tuples import tuple as language_tuple
-from tritonx.language.tuples import type_of
+from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import constexpr
+from tritonx.language.values.tuples import tuple as language_tuple
+from tritonx.language.values.tuples import type_of
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue

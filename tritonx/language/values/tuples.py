@@ -8,8 +8,8 @@ import builtins
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.base import base_type, base_value
-from tritonx.language.constexpr import constexpr, constexpr_type, unwrap
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import constexpr, constexpr_type, unwrap
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue

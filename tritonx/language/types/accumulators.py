@@ -4,9 +4,9 @@ Triton's names."""
 from __future__ import annotations
 
 from tritonx import level
-from tritonx.language import dtypes
-from tritonx.language.constexpr_function import constexpr_function
-from tritonx.language.dtypes import float32, int32, uint32
+from tritonx.language.types import dtypes
+from tritonx.language.types.dtypes import float32, int32, uint32
+from tritonx.language.values.constexpr_function import constexpr_function
 
 
 @constexpr_function

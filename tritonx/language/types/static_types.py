@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.tensor import tensor
 
 Operand: TypeAlias = "tensor | float"
 """What an operator takes beside a tensor: a tensor, or a Python number (an int is a float for a type checker)."""

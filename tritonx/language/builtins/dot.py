@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.dtypes import float32
+from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.types.dtypes import float32
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.tensor import tensor
 
 __all__ = ["dot", "dot_scaled"]
 

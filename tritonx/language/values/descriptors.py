@@ -12,20 +12,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
-from tritonx.language.base import base_type, base_value
-from tritonx.language.block_shapes import validate_block_shape
-from tritonx.language.builtin import INJECTED
-from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int32, int64
-from tritonx.language.memory import store
-from tritonx.language.tuples import tuple, tuple_type
-from tritonx.language.type_names import element_type_named
+from tritonx.language.builtins.builtin import INJECTED
+from tritonx.language.builtins.memory import store
+from tritonx.language.types.block_shapes import validate_block_shape
+from tritonx.language.types.dtypes import block_type, dtype, int32, int64
+from tritonx.language.types.type_names import element_type_named
+from tritonx.language.values.base import base_type, base_value
+from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tuples import tuple, tuple_type
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from tritonx.frontend.semantics import Semantics
-    from tritonx.language.tensor import tensor
+    from tritonx.language.values.tensor import tensor
 
 
 class tensor_descriptor_base_type(base_type):

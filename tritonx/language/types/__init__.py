@@ -1,0 +1,1 @@
+"""Types of the kernel language: element types, pointers and blocks (``dtypes``), their names, signatures and shapes."""
