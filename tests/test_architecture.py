@@ -56,7 +56,8 @@ ALLOWED: dict[str, set[str]] = {
         "tools.tensor_descriptor", "_utils",
         "analysis.written",  # of what the front end made, before the first stage of any backend
     },
-    "testing": {"runtime", "language", "interpreter", "backends.api", "backends.registry"},
+    "profiler": {"runtime", "backends.api", "backends.registry", "language", "kernel"},
+    "testing": {"profiler", "runtime", "language", "interpreter", "backends.api", "backends.registry"},
     "compat": {"level", "runtime", "version"},
     "experimental": {"kernel", "language", "runtime"},
     "tools": {
@@ -329,6 +330,7 @@ PYTORCH = {
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
 PUBLIC_NAMES: set[tuple[str, str]] = {
     ("backends/cpu", "sm_clock_rate"),
+    *(("profiler/mode.py", word) for word in ("MMA", "mma")),
     *(
         ("_internal_testing.py", word)  # what tests of libraries ask
         for chip in ("", "_cdna", "_cdna2", "_cdna3", "_cdna4", "_gfx11", "_gfx12", "_gfx1250")
@@ -636,7 +638,7 @@ def test_an_ignore_without_a_reason_is_found() -> None:
 UNTYPED = {
     "_C": 0, "analysis": 0, "backends": 47, "compat": 4, "compiler": 0, "conversion": 0,
     "dialects": 3, "experimental": 4, "frontend": 218, "interpreter": 85, "ir": 37, "kernel": 47, "language": 216,
-    "layouts": 2, "runtime": 330, "testing": 99, "tools": 37, "transforms": 0,
+    "layouts": 2, "profiler": 70, "runtime": 330, "testing": 99, "tools": 37, "transforms": 0,
 }  # fmt: skip
 """Lines with `Any` that a package may have: lowered where some go, never raised. An op has its class, an operand is an
 `SSAValue`, a table by op class is made with `tritonx.ir.dispatch`, what comes from outside is an `object`; left are the

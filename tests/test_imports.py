@@ -113,6 +113,7 @@ BY_NAME: dict[str, str] = {
     "tritonx.language.extra": "the functions of a device library, of which there is a table",
     "tritonx.language.standard": "Triton has the functions of `sort` in this module too",
     "tritonx.language.values.tensor": "methods of a tensor are functions that are written with tensors",
+    "tritonx.profiler": "optional libraries",
     "tritonx.runtime": "names of Triton's package, what a backend or a file names, and a worker's task",
     "tritonx.testing": "optional libraries",
     "tritonx.transforms.registry": "a pass is loaded when a pipeline names it",

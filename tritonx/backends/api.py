@@ -17,17 +17,20 @@ from tritonx.backends.contract.candidates import Candidate, Shortage
 from tritonx.backends.contract.driver import Driver, KernelImage, LoadedKernel, Parameter
 from tritonx.backends.contract.options import Language, Options, Target
 from tritonx.backends.contract.stages import Compilation, EmitStage, PassStage, Stage, run_stages
+from tritonx.backends.contract.timing import ClockTimer, LaunchTimer
 
 __all__ = [
     "API_VERSION",
     "STABLE_VERSION",
     "Backend",
     "Candidate",
+    "ClockTimer",
     "Compilation",
     "Driver",
     "EmitStage",
     "KernelImage",
     "Language",
+    "LaunchTimer",
     "LoadedKernel",
     "Options",
     "Parameter",

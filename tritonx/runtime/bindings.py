@@ -8,7 +8,6 @@ ABSENT: dict[str, str] = {
     "interpreter": "kernels are interpreted by `tritonx.interpreter`, in Python",
     "llvm": "LLVM is reached through llvmlite, by the backends",
     "passes": "the passes are Python's, and run by name: `tritonx.transforms`, ``tritonx opt``",
-    "proton": "Proton needs Triton's own compiler; hooks (`knobs.runtime.launch_enter_hook`) and the vendors' "
-    "profilers see every launch",
+    "proton": "the ops that Proton adds to kernels are others here; the profiler is `tritonx.profiler`",
 }
 """Module → why."""

@@ -110,6 +110,14 @@ class NoDevice(TritonError):
     """
 
 
+class NoTimer(TritonError):
+    """A way to time launches cannot be used here; says why.
+
+    >>> issubclass(NoTimer, tritonx.TritonError)
+    True
+    """
+
+
 class StartedBeforeFork(NoDevice):
     """The machine has the device, but a process from which this one was forked had started its driver, which a fork
     does not survive: kernels compile here, and cannot be launched.

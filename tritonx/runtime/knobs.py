@@ -18,7 +18,6 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from tritonx import level
-from tritonx.runtime.refusals import refusing
 from tritonx.runtime.settings import environment
 from tritonx.runtime.settings.environment import getenv as getenv
 from tritonx.runtime.settings.environment import read
@@ -252,6 +251,23 @@ class RedisKnobs(Group):
     port = Knob("TRITON_REDIS_PORT", 6379, parse_int)
 
 
+class ProtonKnobs(Group):
+    """The profiler: see `tritonx.profiler`.
+
+    >>> with tritonx.knobs.proton.scope():
+    ...     tritonx.knobs.proton.disable = True
+    ...     print(tritonx.profiler.start("example"))
+    None
+    """
+
+    disable = flag("TRITON_PROTON_DISABLE")
+    """``start`` begins no session."""
+    cupti_lib_dir = Refused[str](
+        "TRITON_CUPTI_LIB_PATH", "", str, "the package `cupti-python` finds the library that it is made for"
+    )
+    enable_nvtx = Refused[bool]("TRITON_ENABLE_NVTX", False, parse_bool, "scopes are in the profile's own file")
+
+
 cache = CacheKnobs()
 compilation = CompilationKnobs()
 autotuning = AutotuningKnobs()
@@ -259,6 +275,7 @@ runtime = RuntimeKnobs()
 language = LanguageKnobs()
 build = BuildKnobs()
 redis = RedisKnobs()
+proton = ProtonKnobs()
 
 # Triton's names of the groups' classes.
 base_knobs = Group
@@ -269,6 +286,7 @@ runtime_knobs = RuntimeKnobs
 language_knobs = LanguageKnobs
 build_knobs = BuildKnobs
 redis_knobs = RedisKnobs
+proton_knobs = ProtonKnobs
 
 
 def _backend_module(name: str) -> ModuleType | None:
@@ -286,10 +304,6 @@ def _backend_module(name: str) -> ModuleType | None:
 def __getattr__(name: str) -> Any:
     """A backend's own group by the backend's name, its class and the types of its settings by names that have the
     backend's in them; Triton's types of settings (`knob_types`)."""
-    if name in ("proton", "proton_knobs"):
-        refusing(
-            __name__, dict.fromkeys(("proton", "proton_knobs"), "they are Proton's, which is not part of tritonx")
-        )(name)
     module = None if name.startswith("_") else _backend_module(name)
     if module is None and not name.startswith("_"):
         module = importlib.import_module("tritonx.runtime.settings.knob_types")

@@ -54,6 +54,13 @@ class AmdBackend(Backend):
     }
     """What ``tl.target_info.is_hip_<family>`` asks."""
 
+    matrix_peaks: ClassVar[Mapping[str, tuple[int, float | None]]] = {
+        "gfx90a": (1024, 3.2e12),
+        "gfx942": (4096, 5.3e12),
+        "gfx950": (8192, 8.0e12),
+    }
+    """Dense rates of the vendor's data sheets: MI250X (int8), MI300X, MI355X."""
+
     _driver: ClassVar[Driver | None] = None
 
     def serves(self, location: tuple[str, object, int]) -> bool:

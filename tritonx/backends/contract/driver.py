@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tritonx.backends.contract.options import Target
+from tritonx.backends.contract.timing import ClockTimer, LaunchTimer
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,11 @@ class Driver(ABC):
     def time_graph(self, run: Callable[[], object], milliseconds: float) -> list[float]:
         """Milliseconds of each run, recorded into a graph and replayed for about ``milliseconds``. Optional."""
         raise NotImplementedError
+
+    def launch_timers(self) -> Mapping[str, Callable[[], LaunchTimer]]:
+        """The ways to time launches while a program is profiled, by name, the best one first; one that cannot be used
+        raises ``NoTimer`` with the reason when it is made, and the next one is taken."""
+        return {"clock": lambda: ClockTimer(self.synchronize)}
 
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
         """A callable ``(grid_x, grid_y, grid_z, stream, *args)``: the hot path. Override it where a faster one

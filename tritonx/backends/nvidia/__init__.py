@@ -47,6 +47,14 @@ class NvidiaBackend(Backend):
     language_module = "tritonx.backends.nvidia.language"
     """What ``tl.extra.cuda`` is."""
 
+    matrix_peaks: ClassVar[Mapping[str, tuple[int, float | None]]] = {
+        "80": (4096, None),
+        "89": (1024, None),
+        "90": (8192, None),
+        "100": (16384, None),
+    }
+    """Dense rates of the vendor's data sheets, with sums in 32 bits: A100 (int8), RTX 4090, H100, B200."""
+
     _driver: ClassVar[Driver | None] = None
 
     def serves(self, location: tuple[str, object, int]) -> bool:

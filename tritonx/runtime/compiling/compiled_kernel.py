@@ -308,7 +308,9 @@ class CompiledKernel:
         fn: Any = self.src.fn
         named = dict(zip(fn.arg_names, args, strict=False)) if fn is not None else {}
         basics = {"name": self.name, "function": self.function, "stream": stream}
-        return launch_data(fn, basics, grid, self.metadata, named)
+        data = launch_data(fn, basics, grid, self.metadata, named)
+        data.driver = self._driver
+        return data
 
     @property
     def run(self) -> RawLauncher:

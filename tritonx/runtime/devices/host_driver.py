@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from tritonx.backends.api import Driver, Target
+from tritonx.backends.api import ClockTimer, Driver, LaunchTimer, Target
 
 ALIGNMENT = 128
 """Bytes; LLVM's data layouts align nothing more."""
@@ -74,6 +74,10 @@ class HostDriver(Driver):
 
     def synchronize(self, device: int | None = None) -> None:
         return None
+
+    def launch_timers(self) -> Mapping[str, Callable[[], LaunchTimer]]:
+        """A launch returns when the grid has run."""
+        return {"clock": ClockTimer}
 
     def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:
         flush = (ctypes.c_char * _FLUSH_BYTES)() if flush_cache else None

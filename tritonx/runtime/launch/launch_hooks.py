@@ -13,7 +13,7 @@ from tritonx.runtime import knobs
 from tritonx.runtime.devices.loaded_modules import LoadedModule
 
 if TYPE_CHECKING:
-    from tritonx.backends.api import LoadedKernel
+    from tritonx.backends.api import Driver, LoadedKernel
     from tritonx.runtime.compiling.jit_function import JITFunction
 
 
@@ -42,6 +42,10 @@ class LazyDict:
     ['double']
     """
 
+    driver: Driver | None = None
+    """What runs the launch; None where the kernel's lines are run."""
+    grid: tuple[int, int, int] | None = None
+
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         self.extras: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
@@ -66,6 +70,7 @@ def launch_data(
     """``basics`` (name, function, stream) and, when a hook asks, what the kernel's ``launch_metadata`` function says of
     this launch."""
     data = LazyDict(dict(basics))
+    data.grid = grid
     describe: Any = getattr(fn, "launch_metadata", None)
     if describe is not None:
         data.add(describe, (grid, metadata, dict(arguments)))

@@ -1,0 +1,72 @@
+"""How a backend times the launches of a program that is being profiled."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+
+class LaunchTimer(ABC):
+    """Times launches of one driver, on all of its devices and streams. ``begin`` and ``end`` stand around a launch, in
+    the thread that launches; ``collect`` gives the times of the launches that are over.
+
+    A time is a pair of nanoseconds on the clock of ``time.perf_counter_ns``, so that launches and the host's scopes can
+    be drawn on one axis. ``record`` is the caller's own and comes back unchanged.
+
+    >>> timer = tritonx.backends.backends["cpu"].compiler.driver().launch_timers()["clock"]()
+    >>> timer.end(timer.begin(0), 0, "a launch")
+    >>> [(record, start <= stop)] = [(record, start <= stop) for record, start, stop in timer.collect(wait=True)]
+    >>> record
+    'a launch'
+    """
+
+    @abstractmethod
+    def begin(self, stream: int) -> object:
+        """In front of a launch on ``stream`` of the current device; what is returned goes to ``end`` or ``abandon``."""
+
+    @abstractmethod
+    def end(self, begun: object, stream: int, record: object) -> None:
+        """Behind the launch."""
+
+    def abandon(self, begun: object) -> None:
+        """In place of ``end``, for a launch that failed."""
+        return None
+
+    @abstractmethod
+    def collect(self, *, wait: bool) -> list[tuple[object, int, int]]:
+        """(record, start, stop) of launches that are over and were not collected before; with ``wait``, of all. A
+        record whose time was not measured, as of a launch that was recorded into a graph, has (0, 0)."""
+
+    def close(self) -> None:
+        """Nothing is timed any more."""
+        return None
+
+
+class ClockTimer(LaunchTimer):
+    """The host's clock, behind a wait for the device: for devices that are the host, or that have no clock of theirs.
+
+    >>> timer = ClockTimer(lambda: None)
+    >>> timer.end(timer.begin(0), 0, 1)
+    >>> len(timer.collect(wait=False)), len(timer.collect(wait=False))
+    (1, 0)
+    """
+
+    def __init__(self, synchronize: Callable[[], object] | None = None) -> None:
+        self._synchronize = synchronize
+        self._done: list[tuple[object, int, int]] = []
+
+    def begin(self, stream: int) -> object:
+        if self._synchronize is not None:
+            self._synchronize()
+        return time.perf_counter_ns()
+
+    def end(self, begun: object, stream: int, record: object) -> None:
+        if self._synchronize is not None:
+            self._synchronize()
+        assert isinstance(begun, int)
+        self._done.append((record, begun, time.perf_counter_ns()))
+
+    def collect(self, *, wait: bool) -> list[tuple[object, int, int]]:
+        done, self._done = self._done, []
+        return done

@@ -1,0 +1,59 @@
+"""What a user of the profiler can catch."""
+
+from __future__ import annotations
+
+from tritonx.runtime.errors import TritonError
+
+
+class ProfilerError(TritonError):
+    """The base of the profiler's errors.
+
+    >>> issubclass(ProfilerError, tritonx.TritonError)
+    True
+    """
+
+
+class UnknownSession(ProfilerError, IndexError):
+    """There is no session, or no phase of it, of this number.
+
+    >>> try:
+    ...     tritonx.profiler.activate(1000)
+    ... except UnknownSession as error:
+    ...     print(error)
+    session 1000 has not been started, or is finalized
+    """
+
+
+class BadProfile(ProfilerError, ValueError):
+    """What was asked for does not exist: a context, a kind of data, a backend, a mode, a format, a metric.
+
+    >>> try:
+    ...     tritonx.profiler.start("example", data="table")
+    ... except BadProfile as error:
+    ...     print(error)
+    data 'table' is not known; there are 'tree' and 'trace'
+    """
+
+
+class MetricMismatch(ProfilerError, ValueError):
+    """A metric had a scalar or a list before and now has the other, or a list of another length.
+
+    >>> issubclass(MetricMismatch, ValueError)
+    True
+    """
+
+
+class CannotWrite(ProfilerError, OSError):
+    """A profile could not be written; the session is kept, so that ``finalize`` can be called again.
+
+    >>> issubclass(CannotWrite, OSError)
+    True
+    """
+
+
+class MissingPackage(ProfilerError, ImportError):
+    """A package is not installed that this needs and nothing else does.
+
+    >>> issubclass(MissingPackage, ImportError)
+    True
+    """

@@ -1,0 +1,74 @@
+"""``hook="triton"``: a kernel's ``launch_metadata`` says the name and the metrics of each launch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Self
+
+from tritonx.profiler.hooks.hook import Hook
+from tritonx.profiler.metric import checked, is_metric
+from tritonx.profiler.stack import current
+from tritonx.profiler.state import metadata_state
+from tritonx.runtime.launch.launch_hooks import LazyDict
+
+_OF_THE_RUNTIME = frozenset({"name", "function", "stream"})
+
+
+class LaunchHook(Hook):
+    """One for a process. Kernels that ``launch_metadata`` itself launches stand in a state of their own
+    (`tritonx.profiler.state.metadata_state`), which the viewer leaves out.
+
+    >>> LaunchHook() is LaunchHook()
+    True
+    """
+
+    priority = 100
+    _one: LaunchHook | None = None
+    _include: re.Pattern[str] | None = None
+    _exclude: re.Pattern[str] | None = None
+
+    def __new__(cls) -> Self:
+        if cls._one is None:
+            cls._one = super().__new__(cls)
+        assert isinstance(cls._one, cls)
+        return cls._one
+
+    def configure(self, *, include: str | None = None, exclude: str | None = None) -> None:
+        """Ask kernels only whose name begins as ``include`` says and not as ``exclude`` does (regular expressions). The
+        others are timed all the same."""
+        self._include = None if include is None else re.compile(include)
+        self._exclude = None if exclude is None else re.compile(exclude)
+
+    def _asks(self, name: str) -> bool:
+        if self._include is not None and not self._include.match(name):
+            return False
+        return self._exclude is None or not self._exclude.match(name)
+
+    def init_handle(
+        self, module: object, function: object, name: str, metadata_group: Mapping[str, str], hash: str
+    ) -> None:
+        return None
+
+    def enter(self, metadata: LazyDict) -> None:
+        stack, name = current(), str(metadata.data["name"])
+        if stack.describing or not self._asks(name):
+            return
+        stack.describing = True
+        try:
+            with metadata_state(name):
+                found: dict[str, Any] = metadata.get()
+        finally:
+            stack.describing = False
+        if self._asks(str(found["name"])):
+            metrics = {k: v for k, v in found.items() if k not in _OF_THE_RUNTIME and is_metric(v)}
+            stack.described = str(found["name"]), checked(metrics)
+
+    def exit(self, metadata: LazyDict) -> None:
+        return None
+
+    def activate(self) -> None:
+        return None
+
+    def deactivate(self) -> None:
+        return None

@@ -1,0 +1,67 @@
+"""Metrics: numbers by name that a scope or a launch carries, and how those of one place add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any, cast
+
+from tritonx.profiler.errors import BadProfile, MetricMismatch
+
+FLOPS_WIDTHS = (8, 16, 32, 64)
+"""Bits of the operands that ``flops8`` to ``flops64`` count operations on."""
+
+FLOATS = frozenset({"flops", *(f"flops{width}" for width in FLOPS_WIDTHS)})
+"""Metrics that are floats whatever they are given as; ``bytes`` is an integer."""
+
+EXCLUSIVE = "(exc)"
+"""What the name of a metric ends in that a scope does not add up over those inside of it."""
+
+Number = int | float
+Value = Number | list[Number]
+
+
+def _number(name: str, value: Any) -> Number:
+    if hasattr(value, "item"):  # a scalar of an array library
+        value = value.item()
+    if not isinstance(value, int | float):
+        raise BadProfile(f"metric {name!r} is a {type(value).__name__}; metrics are numbers and sequences of numbers")
+    if name in FLOATS:
+        return float(value)
+    return int(value) if name == "bytes" or isinstance(value, bool) else value
+
+
+def number_or_list(name: str, value: Any) -> Value:
+    """``value`` as a number or a list of numbers. An array of a device is copied to the host, which waits for it."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        found = [_number(name, each) for each in cast("Sequence[Any]", value)]
+        return found[0] if len(found) == 1 else found
+    return _number(name, value)
+
+
+def checked(metrics: Mapping[str, Any]) -> dict[str, Value]:
+    """Metrics with their values as numbers and lists of numbers. Raises BadProfile."""
+    return {name: number_or_list(name, value) for name, value in metrics.items()}
+
+
+def is_metric(value: object) -> bool:
+    """Whether a value of a launch's metadata is one: numbers, and arrays of them."""
+    return isinstance(value, int | float) or hasattr(value, "data_ptr") or hasattr(value, "tolist")
+
+
+def add(sums: MutableMapping[str, Value], metrics: Mapping[str, Value]) -> None:
+    """Add ``metrics`` to ``sums``, lists by element. Raises MetricMismatch, and nothing is added then."""
+    added: dict[str, Value] = {}
+    for name, value in metrics.items():
+        before = sums.get(name)
+        if before is None:
+            added[name] = value
+        elif isinstance(before, list) and isinstance(value, list) and len(before) == len(value):
+            added[name] = [a + b for a, b in zip(before, value, strict=True)]
+        elif isinstance(before, list) or isinstance(value, list):
+            was, now = (f"a list of {len(v)}" if isinstance(v, list) else "a number" for v in (before, value))
+            raise MetricMismatch(f"metric {name!r} was {was} in this scope and is {now} now")
+        else:
+            added[name] = before + value
+    sums.update(added)

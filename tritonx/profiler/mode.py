@@ -1,0 +1,253 @@
+"""Modes of sessions: how much is measured, and when it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import TypeVar
+
+from tritonx.profiler.errors import BadProfile
+
+
+class _Spelled(Enum):
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class MetricType(_Spelled):
+    """What a region of a kernel is measured in.
+
+    >>> from tritonx.profiler.mode import MetricType
+    >>> str(MetricType.CYCLE)
+    'cycle'
+    """
+
+    CYCLE = "cycle"
+
+
+class BufferStrategy(_Spelled):
+    """What happens to records that a buffer has no room for: the oldest go, or the buffer is emptied.
+
+    >>> from tritonx.profiler.mode import BufferStrategy
+    >>> str(BufferStrategy.CIRCULAR)
+    'circular'
+    """
+
+    CIRCULAR = "circular"
+    FLUSH = "flush"
+
+
+class BufferType(_Spelled):
+    """Where records are kept while the kernel runs.
+
+    >>> from tritonx.profiler.mode import BufferType
+    >>> str(BufferType.GLOBAL)
+    'global'
+    """
+
+    SHARED = "shared"
+    GLOBAL = "global"
+
+
+class SamplingStrategy(_Spelled):
+    """Whose records are kept.
+
+    >>> from tritonx.profiler.mode import SamplingStrategy
+    >>> str(SamplingStrategy.NONE)
+    'none'
+    """
+
+    NONE = "none"
+    SELECTIVE = "selective"
+
+
+class Granularity(_Spelled):
+    """Who makes a record.
+
+    >>> from tritonx.profiler.mode import Granularity
+    >>> str(Granularity.WARP)
+    'warp'
+    """
+
+    CTA = "cta"
+    WARP = "warp"
+    WARP_2 = "warp_2"
+    WARP_4 = "warp_4"
+    WARP_8 = "warp_8"
+    WARP_GROUP = "warp_group"
+    WARP_GROUP_2 = "warp_group_2"
+    WARP_GROUP_4 = "warp_group_4"
+    WARP_GROUP_8 = "warp_group_8"
+
+
+class Optimize(_Spelled):
+    """How the cost of records is lowered.
+
+    >>> from tritonx.profiler.mode import Optimize
+    >>> str(Optimize.CLOCK32)
+    'clock32'
+    """
+
+    TIMESHIFT = "time_shift"
+    SCHED_STORES = "sched_stores"
+    SCHED_BARRIERS = "sched_barriers"
+    CLOCK32 = "clock32"
+
+
+E = TypeVar("E", bound=_Spelled)
+
+
+def _table(kind: type[E]) -> dict[str, E]:
+    return {str(each): each for each in kind}
+
+
+metric_types = _table(MetricType)
+buffer_strategies = _table(BufferStrategy)
+buffer_types = _table(BufferType)
+sampling_strategies = _table(SamplingStrategy)
+granularities = _table(Granularity)
+optimizations = _table(Optimize)
+
+
+@dataclass(frozen=True)
+class BaseMode:
+    """A mode; as text ``name:option=value:…``.
+
+    >>> from tritonx.profiler.mode import BaseMode
+    >>> BaseMode("mine").name
+    'mine'
+    """
+
+    name: str
+
+
+@dataclass(frozen=True)
+class PCSampling(BaseMode):
+    """Samples of the program counter. ``start`` refuses it: no timer here has them.
+
+    >>> from tritonx.profiler.mode import PCSampling
+    >>> str(PCSampling(interval=500))
+    'pcsampling:interval=500'
+    """
+
+    name: str = field(default="pcsampling", init=False)
+    interval: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.interval <= 0:
+            raise BadProfile("Interval must be a positive integer.")
+
+    def __str__(self) -> str:
+        return f"{self.name}:interval={self.interval}"
+
+
+@dataclass(frozen=True)
+class PeriodicFlushing(BaseMode):
+    """Phases are written, and forgotten, as soon as they are complete.
+
+    >>> from tritonx.profiler.mode import PeriodicFlushing
+    >>> str(PeriodicFlushing(format="hatchet"))
+    'periodic_flushing:format=hatchet'
+    """
+
+    name: str = field(default="periodic_flushing", init=False)
+    format: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}:format={self.format}" if self.format else self.name
+
+
+@dataclass(frozen=True)
+class InstrumentationMode(BaseMode):
+    """Regions of kernels. Options may be given as text.
+
+    >>> from tritonx.profiler.mode import Default
+    >>> Default(granularity="cta").granularity
+    <Granularity.CTA: 'cta'>
+    """
+
+    metric_type: MetricType = MetricType.CYCLE
+    sampling_strategy: SamplingStrategy = SamplingStrategy.NONE
+    sampling_options: str = ""
+    granularity: Granularity = Granularity.WARP
+    buffer_strategy: BufferStrategy = BufferStrategy.CIRCULAR
+    buffer_type: BufferType = BufferType.SHARED
+    buffer_size: int = 0
+    optimizations: list[Optimize] = field(default_factory=list[Optimize])
+
+    def __post_init__(self) -> None:
+        for name, kind in (
+            ("metric_type", MetricType),
+            ("sampling_strategy", SamplingStrategy),
+            ("granularity", Granularity),
+            ("buffer_strategy", BufferStrategy),
+            ("buffer_type", BufferType),
+        ):
+            value: object = getattr(self, name)
+            if isinstance(value, str):
+                object.__setattr__(self, name, _looked_up(name, value, kind))
+        chosen: object = self.optimizations
+        if isinstance(chosen, str):
+            found = [_looked_up("optimization", each.strip(), Optimize) for each in chosen.split(",") if each]
+            object.__setattr__(self, "optimizations", found)
+
+    def __str__(self) -> str:
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
+        values["optimizations"] = ",".join(map(str, self.optimizations))
+        return ":".join([self.name, *(f"{name}={value}" for name, value in values.items())])
+
+
+def _looked_up(what: str, value: str, kind: type[_Spelled]) -> _Spelled:
+    if value not in _table(kind):
+        raise BadProfile(f"Unknown {what}: {value}")
+    return kind(value)
+
+
+@dataclass(frozen=True)
+class Default(InstrumentationMode):
+    """All regions.
+
+    >>> from tritonx.profiler.mode import Default
+    >>> Default().name
+    'default'
+    """
+
+    name: str = field(default="default", init=False)
+
+
+@dataclass(frozen=True)
+class MMA(InstrumentationMode):
+    """Regions around matrix products. ``start`` refuses it: the program marks its regions here.
+
+    >>> from tritonx.profiler.mode import MMA
+    >>> MMA().name
+    'mma'
+    """
+
+    name: str = field(default="mma", init=False)
+
+
+def mode_of(given: str | BaseMode | None) -> BaseMode | None:
+    """What ``start`` was given, as a mode. Raises BadProfile for one that does not exist, or is not offered."""
+    mode = _parsed(given) if isinstance(given, str) and given else given or None
+    if isinstance(mode, PCSampling):
+        raise BadProfile("mode 'pcsampling' is not offered: sample with the vendor's profiler")
+    assert not isinstance(mode, str)
+    return mode
+
+
+def _parsed(text: str) -> BaseMode:
+    name, *parts = text.split(":")
+    options: dict[str, str] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise BadProfile(f"mode {text!r}: {part!r} is not option=value")
+        options[key] = value
+    known = {"periodic_flushing": ("format",), "pcsampling": ("interval",)}.get(name)
+    if known is None:
+        raise BadProfile(f"mode {name!r} is not known; there is 'periodic_flushing'")
+    wrong = [key for key in options if key not in known]
+    if wrong:
+        raise BadProfile(f"mode {name!r} has no option {wrong[0]!r}")
+    return PeriodicFlushing(options.get("format", "")) if name == "periodic_flushing" else PCSampling()

@@ -1,0 +1,254 @@
+"""The sessions of this process, and what stands around its launches while one of them is active.
+
+While none is, the hooks of launches are empty and a launch costs what it does without the profiler. Times come from the
+driver that launches (`tritonx.backends.api.LaunchTimer`), which may know them only later: they are collected when the
+data is asked for, and from time to time."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from tritonx.backends.api import ClockTimer, Driver, LaunchTimer
+from tritonx.profiler.errors import BadProfile, MetricMismatch, UnknownSession
+from tritonx.profiler.flags import flags
+from tritonx.profiler.hooks.hook import HookManager
+from tritonx.profiler.metric import Value
+from tritonx.profiler.session import Asked, Session
+from tritonx.profiler.stack import Entry, Launched, current
+from tritonx.profiler.tree import Device
+from tritonx.runtime import knobs
+from tritonx.runtime.errors import NoTimer
+from tritonx.runtime.launch.launch_hooks import LazyDict
+
+if TYPE_CHECKING:
+    from tritonx.profiler.trace import Event
+    from tritonx.profiler.tree import Node
+
+COLLECT_EVERY = 1024
+"""Launches between two collections of the times that are known."""
+
+INTERPRETER: Device = ("INTERPRETER", "0")
+
+
+class Recorder:
+    """One for a process."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[int, Session] = {}
+        self._groups: tuple[tuple[str | None, tuple[Session, ...]], ...] = ()
+        self._numbers = itertools.count()
+        self._entries = itertools.count()
+        self._timers: dict[tuple[Driver | None, str | None], LaunchTimer] = {}
+        self._devices: dict[tuple[Driver, int], Device] = {}
+        self._since = 0
+        self._lock = threading.RLock()
+
+    # ---- sessions
+
+    def start(self, asked: Asked) -> int:
+        """The number of the session of this name, which is active. Raises BadProfile where there is one that was asked
+        for otherwise."""
+        with self._lock:
+            for session in self.sessions.values():
+                if session.asked.name == asked.name:
+                    if session.asked != asked:
+                        raise BadProfile(f"session {asked.name!r} is there already, with other settings: finalize it")
+                    self.set_active(session.number, True)
+                    return session.number
+            number = next(self._numbers)
+            self.sessions[number] = Session(number, asked)
+            flags.profiling_on = True
+            self._regroup()
+            return number
+
+    def session(self, number: int) -> Session:
+        """Raises UnknownSession."""
+        try:
+            return self.sessions[number]
+        except KeyError:
+            raise UnknownSession(f"session {number} has not been started, or is finalized") from None
+
+    def chosen(self, number: int | None) -> list[Session]:
+        """One session, or all. Raises UnknownSession."""
+        return list(self.sessions.values()) if number is None else [self.session(number)]
+
+    def set_active(self, number: int | None, active: bool) -> None:
+        """Of one session, or of all. Raises UnknownSession."""
+        with self._lock:
+            for session in self.chosen(number):
+                session.active = active
+            self._regroup()
+
+    def forget(self, number: int) -> None:
+        with self._lock:
+            del self.sessions[number]
+            flags.profiling_on = bool(self.sessions)
+            self._regroup()
+
+    def _regroup(self) -> None:
+        """Sessions by the way of timing that they ask for; hooks are there while a session is active."""
+        groups: dict[str | None, list[Session]] = {}
+        for session in self.sessions.values():
+            if session.active:
+                groups.setdefault(session.asked.backend, []).append(session)
+        self._groups = tuple((name, tuple(found)) for name, found in groups.items())
+        enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
+        if self._groups:
+            enter.add(self.enter_launch)
+            leave.add(self.leave_launch)
+        else:
+            enter.remove(self.enter_launch)
+            leave.remove(self.leave_launch)
+        if not self.sessions:
+            for timer in self._timers.values():
+                timer.close()
+            self._timers.clear()
+
+    # ---- launches
+
+    def enter_launch(self, data: LazyDict) -> None:
+        """In front of a launch."""
+        if data.grid is not None and 0 in data.grid:
+            return
+        stack = current()
+        for failed in stack.launched:
+            failed.abandon()
+        stack.launched = []
+        name: str = data.data["name"]
+        metrics: dict[str, Value] | None = None
+        if HookManager.active_hooks:
+            HookManager.enter(data)
+            name, metrics = stack.take_description(name)
+        driver, stream = data.driver, int(data.data["stream"] or 0)
+        device = INTERPRETER if driver is None else self._device(driver, driver.current_device())
+        launched: list[Launched] = []
+        for asked, sessions in self._groups:
+            timer = self._timers.get((driver, asked)) or self._timer(driver, asked)
+            with self._lock:
+                records = tuple([s.data.launch(s.place(stack), name, device, stream) for s in sessions])
+            launched.append(Launched(timer, None, stream, records, metrics))
+        stack.launched = launched
+        for each in launched:
+            each.begun = each.timer.begin(stream)
+
+    def leave_launch(self, data: LazyDict) -> None:
+        """Behind one that did not fail."""
+        stack = current()
+        launched, stack.launched = stack.launched, []
+        for each in reversed(launched):
+            each.timer.end(each.begun, each.stream, each.records)
+        if not launched:
+            return
+        if HookManager.active_hooks:
+            HookManager.exit(data)
+        for each in launched:
+            if each.metrics:
+                with self._lock:
+                    for record in each.records:
+                        record.add(each.metrics)
+        self._since += 1
+        if self._since >= COLLECT_EVERY:
+            self.collect(wait=False)
+
+    def collect(self, *, wait: bool) -> None:
+        """Give the times that are known, or with ``wait`` all, to the sessions. Raises CannotWrite in periodic
+        flushing."""
+        with self._lock:
+            self._since = 0
+            for timer in list(self._timers.values()):
+                for records, start, stop in timer.collect(wait=wait):
+                    for record in cast("tuple[object, ...]", records):  # what `enter_launch` gave
+                        known = cast("Node | Event", record)
+                        if stop:
+                            known.finish(start, stop)
+                        else:
+                            known.abandon()
+            for session in self.sessions.values():
+                session.flush_complete()
+
+    def _timer(self, driver: Driver | None, asked: str | None) -> LaunchTimer:
+        """Raises BadProfile where the driver has none of the name, NoTimer where it cannot be used."""
+        with self._lock:
+            found = ClockTimer() if driver is None else timer_of(driver, asked)
+            return self._timers.setdefault((driver, asked), found)
+
+    def _device(self, driver: Driver, index: int) -> Device:
+        found = self._devices.get((driver, index))
+        if found is None:
+            found = self._devices[driver, index] = (driver.current_target(index).backend.upper(), str(index))
+        kind, number = found
+        for _, sessions in self._groups:
+            for session in sessions:
+                if number not in session.devices.get(kind, ()):
+                    session.devices.setdefault(kind, {})[number] = described(driver, index)
+        return found
+
+    # ---- scopes
+
+    def enter_scope(self, name: str, metrics: Mapping[str, Value], *, by_call: bool = False) -> int:
+        """Begin a scope; the number of its entry."""
+        stack, number = current(), next(self._entries)
+        stack.push(Entry(name, number, by_call))
+        now = time.perf_counter_ns()
+        with self._lock:
+            for _, sessions in self._groups:
+                for session in sessions:
+                    session.enter(stack, number, now)
+        try:
+            if metrics:
+                self.add(number, metrics)
+        except MetricMismatch:
+            self.leave_scope(number)
+            raise
+        return number
+
+    def add(self, number: int, metrics: Mapping[str, Value]) -> None:
+        """Raises MetricMismatch."""
+        with self._lock:
+            for session in self.sessions.values():
+                session.add(number, metrics)
+
+    def leave_scope(self, number: int) -> None:
+        """End a scope, and those inside of it that an error left open."""
+        now = time.perf_counter_ns()
+        left = current().pop(number)
+        with self._lock:
+            for session in self.sessions.values():
+                for entry in left:
+                    session.leave(entry.number, now)
+
+
+def timer_of(driver: Driver, asked: str | None) -> LaunchTimer:
+    """The driver's way to time launches of this name, or the best one that can be used. Raises BadProfile, NoTimer."""
+    ways = driver.launch_timers()
+    if asked is not None:
+        if asked not in ways:
+            raise BadProfile(f"backend {asked!r} is not known to this device; there are {', '.join(map(repr, ways))}")
+        return ways[asked]()
+    reasons: list[str] = []
+    for make in ways.values():
+        try:
+            return make()
+        except NoTimer as error:
+            reasons.append(str(error))
+    raise NoTimer("no way to time launches can be used here: " + "; ".join(reasons))
+
+
+def described(driver: Driver, index: int) -> dict[str, Any]:
+    """What a profile says of a device: clocks in kHz, the bus in bits."""
+    known = driver.properties(index)
+    return {
+        "arch": str(driver.current_target(index).arch),
+        "bus_width": known.get("mem_bus_width", 0),
+        "clock_rate": known.get("sm_clock_rate", 0),
+        "memory_clock_rate": known.get("mem_clock_rate", 0),
+        "num_sms": known.get("multiprocessor_count", 0),
+    }
+
+
+RECORDER = Recorder()
+"""This process's."""

@@ -1,0 +1,168 @@
+"""A session: what is profiled under one name, in phases, until it is finalized."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tritonx.profiler.errors import BadProfile, CannotWrite, UnknownSession
+from tritonx.profiler.metric import Value
+from tritonx.profiler.mode import BaseMode, PeriodicFlushing
+from tritonx.profiler.stack import ThreadStack, call_stack
+from tritonx.profiler.trace import Trace
+from tritonx.profiler.tree import Tree
+from tritonx.profiler.writing import FORMATS, encoded
+
+Data = Tree | Trace
+
+DATA: Mapping[str, type[Data]] = {"tree": Tree, "trace": Trace}
+CONTEXTS = ("shadow", "python")
+
+
+def one_of(what: str, given: object, known: tuple[str, ...]) -> str:
+    """``given`` if it is one of ``known``. Raises BadProfile."""
+    if given not in known:
+        listed = " and ".join(map(repr, known)) if len(known) < 3 else ", ".join(map(repr, known))
+        raise BadProfile(f"{what} {given!r} is not known; there {'are' if len(known) > 1 else 'is'} {listed}")
+    assert isinstance(given, str)
+    return given
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What ``start`` was asked for."""
+
+    name: str
+    context: str
+    data: str
+    backend: str | None
+    mode: BaseMode | None
+
+
+class Session:
+    """``phases`` are by number; those that were cleared or flushed are gone."""
+
+    def __init__(self, number: int, asked: Asked) -> None:
+        self.number = number
+        self.asked = asked
+        self.active = True
+        self.phase = 0
+        self.data: Data = DATA[asked.data]()
+        self.phases: dict[int, Data] = {0: self.data}
+        self.devices: dict[str, dict[str, Any]] = {}
+        self._open: dict[int, Any] = {}
+
+    # ---- places
+
+    def place(self, stack: ThreadStack) -> Any:
+        """Where the thread is, in this phase's data."""
+        if self.asked.context == "python":
+            path = call_stack()
+            return self.data.scope((*path, *stack.states[-1:]))
+        known = stack.nodes.get(self.number)
+        if known is not None and known[0] == stack.version and known[1] is self.data:
+            return known[2]
+        place = self.data.scope(stack.path())
+        stack.nodes[self.number] = (stack.version, self.data, place)
+        return place
+
+    def enter(self, stack: ThreadStack, number: int, now: int) -> None:
+        """A scope begins, whose entry has this number."""
+        self._open[number] = self.data.enter(self.place(stack), now)
+
+    def leave(self, number: int, now: int) -> None:
+        """It ends; nothing where the session was not active when it began."""
+        entered = self._open.pop(number, None)
+        if entered is not None:
+            entered.leave(now)
+
+    def add(self, number: int, metrics: Mapping[str, Value]) -> None:
+        """Add ``metrics`` to a scope. Raises MetricMismatch."""
+        entered = self._open.get(number)
+        if entered is not None:
+            entered.add(metrics)
+
+    # ---- phases
+
+    def advance(self) -> int:
+        """The number of the phase that begins."""
+        self.phase += 1
+        self.data = self.phases[self.phase] = DATA[self.asked.data]()
+        return self.phase
+
+    def flush_complete(self) -> None:
+        """In periodic flushing, write phases that are over and forget them. Raises CannotWrite."""
+        mode = self.asked.mode
+        if isinstance(mode, PeriodicFlushing):
+            for number in [n for n in self.phases if n < self.phase and self.is_complete(n)]:
+                self._write(number, mode.format or self.formats[0], parts=True)
+                del self.phases[number]
+
+    def is_complete(self, number: int) -> bool:
+        """Whether nothing more will come to the phase, and the time of all its launches is known."""
+        found = self.phases.get(number)
+        return number < self.phase and (found is None or found.pending == 0)
+
+    def of_phase(self, number: int) -> Data:
+        """Raises UnknownSession."""
+        if number not in self.phases:
+            raise UnknownSession(f"session {self.number} has no data of phase {number}")
+        return self.phases[number]
+
+    def clear(self, number: int, up_to: bool) -> None:
+        for each in [n for n in self.phases if n == number or (up_to and n < number)]:
+            if each == self.phase:
+                self.data = self.phases[each] = DATA[self.asked.data]()
+            else:
+                del self.phases[each]
+
+    # ---- output
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        return DATA[self.asked.data].formats
+
+    def output(self, asked: str | None) -> str:
+        """The format to write. Raises BadProfile."""
+        mode = self.asked.mode
+        chosen = asked or (mode.format if isinstance(mode, PeriodicFlushing) else "") or self.formats[0]
+        one_of("output format", chosen, tuple(FORMATS))
+        return one_of(f"output format of a {self.asked.data}", chosen, self.formats)
+
+    def write(self, asked: str | None) -> None:
+        """Write all phases: ``name.hatchet``, or ``name.part_N.hatchet`` where there were several. Raises CannotWrite,
+        BadProfile."""
+        chosen = self.output(asked)
+        for number in list(self.phases):
+            self._write(number, chosen, parts=self.phase > 0)
+
+    def _write(self, number: int, chosen: str, *, parts: bool) -> None:
+        part = f".part_{number}" if parts else ""
+        content = encoded(self.phases[number].literal(self.devices), chosen)
+        write_whole(f"{os.path.expanduser(self.asked.name)}{part}.{chosen}", content)
+
+
+def write_whole(path: str, content: bytes) -> None:
+    """The file has all of ``content`` or is as it was. Raises CannotWrite."""
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".profile-", dir=os.path.dirname(path) or ".")
+        with open(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            with suppress(OSError):
+                os.unlink(temporary)
+        raise CannotWrite(error.errno, f"the profile could not be written: {error.strerror}", path) from error
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,137 @@
+"""Where a thread of the program is: its open scopes and its state, for all sessions.
+
+The stack belongs to the thread and not to a session: a second session, or one that is activated again, knows the scopes
+that are open, and a scope may be left while a session is inactive. A thread that opens no scope before its first
+launch is taken to work for what the main thread has open at that moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+_OWN = str(Path(__file__).parents[1]) + os.sep
+"""tritonx's folder: its frames are not the program's, nor are the library's that stand between them."""
+
+_CONTEXTS = contextlib.__file__
+
+
+@dataclass
+class Launched:
+    """A launch between its two hooks. ``records`` are what the sessions know it by."""
+
+    timer: Any
+    begun: object
+    stream: int
+    records: tuple[Any, ...]
+    metrics: dict[str, Any] | None
+
+    def abandon(self) -> None:
+        """The launch has failed: nobody called the hook behind it."""
+        self.timer.abandon(self.begun)
+        for record in self.records:
+            record.abandon()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An open scope. ``by_call``: `tritonx.profiler.enter_scope` began it, and ``exit_scope`` ends it."""
+
+    name: str
+    number: int
+    by_call: bool
+
+
+@dataclass
+class ThreadStack:
+    """``version`` counts the changes of ``entries`` and ``states``, of which the innermost one counts."""
+
+    entries: list[Entry] = field(default_factory=list[Entry])
+    states: list[str] = field(default_factory=list[str])
+    version: int = 0
+    nodes: dict[int, tuple[int, object, Any]] = field(default_factory=dict[int, tuple[int, object, Any]])
+    """Session → (version, the data that it was found in, its place there)."""
+    launched: list[Launched] = field(default_factory=list["Launched"])
+    describing: bool = False
+    """A kernel's ``launch_metadata`` is being called."""
+    described: tuple[str, dict[str, Any]] | None = None
+    """What a hook says of the launch that begins: its name and metrics."""
+
+    def push(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self.version += 1
+
+    def pop(self, number: int) -> list[Entry]:
+        """Leave a scope and those inside of it, which an error left open; those that were left. None where an error has
+        closed it before."""
+        for at in range(len(self.entries) - 1, -1, -1):
+            if self.entries[at].number == number:
+                left = self.entries[at:]
+                del self.entries[at:]
+                self.version += 1
+                return left
+        return []
+
+    def by_call(self) -> Entry | None:
+        """The innermost scope that a call ends."""
+        return next((entry for entry in reversed(self.entries) if entry.by_call), None)
+
+    def take_description(self, name: str) -> tuple[str, dict[str, Any] | None]:
+        """What a hook has said of the launch of ``name`` that begins."""
+        found, self.described = self.described, None
+        return (name, None) if found is None else found
+
+    def push_state(self, name: str) -> None:
+        self.states.append(name)
+        self.version += 1
+
+    def pop_state(self) -> None:
+        """Does nothing outside of states."""
+        if self.states:
+            self.states.pop()
+            self.version += 1
+
+    def path(self) -> tuple[str, ...]:
+        """The scopes from the outermost to the innermost, and the state."""
+        return (*(entry.name for entry in self.entries), *self.states[-1:])
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        main = _MAIN[0] if _MAIN else None
+        self.stack = ThreadStack()
+        if threading.current_thread() is threading.main_thread():
+            _MAIN[:] = [self.stack]
+        elif main is not None:
+            self.stack.entries = list(main.entries)
+
+
+_MAIN: list[ThreadStack] = []
+_local = _Local()
+
+
+def current() -> ThreadStack:
+    """This thread's stack."""
+    return _local.stack
+
+
+def _is_own(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith((_OWN, "<launch of "))
+
+
+def call_stack() -> tuple[str, ...]:
+    """The program's Python frames from the outermost on, as ``file:line@function``."""
+    found: list[str] = []
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # who calls is the question
+    while frame is not None:
+        code, caller = frame.f_code, frame.f_back
+        for_own = code.co_filename == _CONTEXTS and caller is not None and _is_own(caller)
+        if not (_is_own(frame) or for_own):
+            found.append(f"{code.co_filename}:{frame.f_lineno}@{code.co_name}")
+        frame = caller
+    return tuple(reversed(found))
