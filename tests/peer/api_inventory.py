@@ -122,18 +122,35 @@ def _bindings() -> Iterator[Found]:
             yield Found(Described(name, "module"), True)
 
 
+class _Empty(ModuleType):
+    """A library that is not installed; each of its names is a class."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+NEEDED = {f"{THEIRS}.profiler.viewer": ("hatchet", "hatchet.query", "pandas")}
+"""Triton's modules that need other libraries than PyTorch to be imported."""
+
+
 def _imported(name: str) -> ModuleType:
-    """Triton's module; one that needs PyTorch to be imported is read with an empty one where there is none."""
+    """Triton's module; one that needs PyTorch or another library to be imported is read with an empty one where there
+    is none."""
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
+    except ImportError as error:
+        if error.name != "torch" and name not in NEEDED:
             raise
-    sys.modules["torch"] = ModuleType("torch")
+    needed = ["torch", *NEEDED.get(name, ())]
+    made = {each: _Empty(each) for each in needed if each not in sys.modules}
+    sys.modules.update(made)
     try:
         return importlib.import_module(name)
     finally:
-        del sys.modules["torch"]
+        for each in made:
+            del sys.modules[each]
 
 
 DECLARED = f"{THEIRS}.experimental."

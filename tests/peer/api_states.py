@@ -69,6 +69,7 @@ DIFFERS: dict[str, tuple[str, ...]] = {
     ),
     "options by name": ("runtime.interpreter.InterpretedFunction",),
     "a property that gives the function": ("runtime.jit.JITFunction.repr",),
+    "as in 3.9, and takes 3.6's open file as well": ("profiler.viewer.get_raw_metrics",),
     "an unknown dtype is a ValueError": (
         "testing.get_max_simd_tflops",
         "testing.get_max_tensorcore_tflops",
@@ -109,6 +110,30 @@ MISSING: dict[str, tuple[str, ...]] = {
     "the function is rewritten at its first launch": (
         "runtime.interpreter.InterpretedFunction.rewrite",
         "runtime.interpreter.InterpretedFunction.rewritten_fn",
+    ),
+    "parts of the commands; `tritonx.profiler.viewing` has the viewer's": (
+        "profiler.proton.*",
+        "profiler.viewer.*",
+    ),
+    "backends say it: `tritonx.backends.api.Backend.matrix_peaks`": (
+        "profiler.specs.amd_*",
+        "profiler.specs.flops_by_device",
+    ),
+    "regions inside of kernels are not recorded": (
+        "profiler.hooks.InstrumentationHook",
+        "profiler.hooks.instrumentation",
+        "profiler.profile.InstrumentationHook",
+    ),
+    "a launch's metadata may hold any metric": (
+        "profiler.hooks.launch.LaunchHook.flops_width",
+        "profiler.hooks.launch.LaunchHook.metrics",
+    ),
+    "names that the module imports": (
+        "profiler.hooks.launch.COMPUTE_METADATA_SCOPE_NAME",
+        "profiler.hooks.launch.enter_state",
+        "profiler.hooks.launch.exit_state",
+        "profiler.profile.getenv",
+        "profiler.state.flags",
     ),
     "only Triton's own front end asks for it": (
         "runtime.jit.BoundConstexprFunction.get_capture_scope",

@@ -19,7 +19,13 @@ from tritonx.profiler.session import CONTEXTS, DATA
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> tuple[argparse.Namespace, list[str]]:
-    """The options, and the program with its own arguments."""
+    """The options, and the program with its own arguments.
+
+    >>> from tritonx.profiler.proton import parse_arguments
+    >>> given, program = parse_arguments(["-d", "trace", "program.py", "--its-own"])
+    >>> given.data, program
+    ('trace', ['program.py', '--its-own'])
+    """
     parser = argparse.ArgumentParser(prog="proton", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("-n", "--name", help="the output file without its suffix")
     parser.add_argument("-b", "--backend", help="how launches are timed; by default the device's best way")
@@ -34,10 +40,19 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> tuple[argparse.Na
     return given, given.target_args
 
 
-def execute_as_main(script: str, arguments: Sequence[str]) -> int:
-    """Run a program as Python runs it; its exit status."""
+def execute_as_main(script: str, args: Sequence[str]) -> int:
+    """Run a program as Python runs it; its exit status.
+
+    >>> import os, tempfile
+    >>> from tritonx.profiler.proton import execute_as_main
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(program := os.path.join(folder, "program.py"), "w") as file:
+    ...         written = file.write("import sys; sys.exit(int(sys.argv[1]))")
+    ...     execute_as_main(program, ["3"])
+    3
+    """
     before = sys.argv, list(sys.path)
-    sys.argv = [script, *arguments]
+    sys.argv = [script, *args]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     try:
         runpy.run_path(script, run_name="__main__")
@@ -62,6 +77,17 @@ def _status(code: object) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; its exit status.
+
+    >>> import os, tempfile
+    >>> from tritonx.profiler.proton import main
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(program := os.path.join(folder, "program.py"), "w") as file:
+    ...         written = file.write("print(5)")
+    ...     main(["-n", os.path.join(folder, "example"), program])
+    5
+    0
+    """
     given, (program, *rest) = parse_arguments(arguments)
     try:
         start(

@@ -47,13 +47,20 @@ def load(filename: str) -> Profile:
         raise BadProfile(f"{filename} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise BadProfile(f"{filename} is no profile in the format hatchet: {error}") from None
-    if not isinstance(database, list) or not database or "frame" not in database[0]:
+    if not _holds_trees(database):
         raise BadProfile(f"{filename} is no profile in the format hatchet: it is no list of trees")
     trees = cast("list[dict[str, Any]]", database)
     root = frame_of(trees[0])
     if root is None:
         raise BadProfile(f"{filename} has no metrics")
     return Profile(root, trees[1] if len(trees) > 1 else {})
+
+
+def _holds_trees(database: object) -> bool:
+    if not isinstance(database, list) or not database:
+        return False
+    first = cast("object", database[0])
+    return isinstance(first, dict) and "frame" in first
 
 
 def parse(
@@ -66,6 +73,7 @@ def parse(
     """A profile with columns of ``metrics``, and their names; `print_tree` takes both. Raises BadProfile.
 
     >>> import json, os, tempfile
+    >>> from tritonx.profiler.viewer import print_tree
     >>> leaf = {"frame": {"name": "kernel"}, "metrics": {"count": 2, "time (ns)": 3000}, "children": []}
     >>> tree = {"frame": {"name": "ROOT"}, "metrics": {"count": 0, "time (ns)": 0}, "children": [leaf]}
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -120,9 +128,9 @@ def show_metrics(file_name: str) -> None:
             print(f"- {bare(name)}")
 
 
-def get_raw_metrics(database: list[Any]) -> tuple[Any, list[str], list[str], dict[str, Any]]:
-    """Hatchet's frame of what a file holds, the names of inclusive and of exclusive metrics, and the devices. Raises
-    MissingPackage.
+def get_raw_metrics(database: Any) -> tuple[Any, list[str], list[str], dict[str, Any]]:
+    """Hatchet's frame of what a file holds (or of an open file), the names of inclusive and of exclusive metrics, and
+    the devices. Raises MissingPackage.
 
     >>> get_raw_metrics.__name__
     'get_raw_metrics'
@@ -131,6 +139,8 @@ def get_raw_metrics(database: list[Any]) -> tuple[Any, list[str], list[str], dic
         hatchet: Any = importlib.import_module("hatchet")
     except ImportError:
         raise MissingPackage("Hatchet's frames need the package `llnl-hatchet`") from None
+    if hasattr(database, "read"):
+        database = json.load(database)
     root = frame_of(database[0])
     frame: Any = hatchet.GraphFrame.from_literal([] if root is None else [_literal(root)])
     inclusive: list[str] = list(frame.show_metric_columns())
@@ -156,6 +166,12 @@ def _literal(frame: Any) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; its exit status.
+
+    >>> from tritonx.profiler.viewer import main
+    >>> main(["-m", "time/ms", "no such file"])
+    1
+    """
     parser = argparse.ArgumentParser(
         prog="proton-viewer", description=f"{__doc__}\n\n{METRICS}", formatter_class=argparse.RawTextHelpFormatter
     )

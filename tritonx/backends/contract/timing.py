@@ -16,9 +16,8 @@ class LaunchTimer(ABC):
 
     >>> timer = tritonx.backends.backends["cpu"].compiler.driver().launch_timers()["clock"]()
     >>> timer.end(timer.begin(0), 0, "a launch")
-    >>> [(record, start <= stop)] = [(record, start <= stop) for record, start, stop in timer.collect(wait=True)]
-    >>> record
-    'a launch'
+    >>> [(record, start <= stop) for record, start, stop in timer.collect(wait=True)]
+    [('a launch', True)]
     """
 
     @abstractmethod
