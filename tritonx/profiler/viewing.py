@@ -124,10 +124,12 @@ class Profile:
             return math.nan
         arch, sms, clock = device["arch"], device["num_sms"], device["clock_rate"]
         widths = [w for w in FLOPS_WIDTHS if f"flops{w}" in frame.metrics]
-        arithmetic = sum(frame.own(f"flops{w}") / max_flops(kind, arch, w, sms, clock) for w in widths)
-        moved = 0.0
-        if "bytes" in frame.metrics:
-            moved = frame.own("bytes") / max_bps(kind, arch, device["bus_width"], device["memory_clock_rate"])
+        try:
+            arithmetic = sum(frame.own(f"flops{w}") / max_flops(kind, arch, w, sms, clock) for w in widths)
+            bandwidth = max_bps(kind, arch, device["bus_width"], device["memory_clock_rate"])
+        except BadProfile:  # a device whose peaks nobody says
+            return math.nan
+        moved = frame.own("bytes") / bandwidth if "bytes" in frame.metrics else 0.0
         return _quotient(max(arithmetic, moved), frame.own(self.raw("time")) * 1e-9)
 
     def with_columns(self, metrics: list[str]) -> Profile:
