@@ -134,12 +134,9 @@ class CopyEngine:
         assert place.coordinates is not None
         made = self.map_at(int(self.t.address(Address(place.base, place.offset))[thread]), i)
         at = [int(self.t.bits(c, 32).view(np.int32)[thread]) for c in place.coordinates.parts]
-        if len(at) != made.dims or f"{made.dims}d" not in i.modifiers:
-            raise Fault(f"{i.text}: coordinates of {len(at)} dims in a tensor of {made.dims}")
         size = made.dtype.itemsize
-        grid = np.indices(made.box[::-1]).reshape(made.dims, -1)[::-1]
-        indices = [first + part for first, part in zip(at, grid, strict=True)]
-        inside = np.ones(grid.shape[1], bool)
+        indices = rows_by_index(i, made, at) if ROWS_BY_INDEX & set(i.modifiers) else box_indices(i, made, at)
+        inside = np.ones(len(indices[0]), bool)
         extents = made.extents
         if pieces:
             extents[0] = -(-extents[0] * size // PIECE) * PIECE // size
@@ -152,7 +149,7 @@ class CopyEngine:
         width = SWIZZLES[made.swizzle_mode]
         if width and width != made.box[0] * size:
             raise Fault(f"{i.text}: rows of {made.box[0] * size} bytes in a swizzle of {width}")
-        target = start + np.arange(grid.shape[1]) * size
+        target = start + np.arange(len(inside)) * size
         # Bits 4 and up of an address are combined with those three above the swizzle's row of 128 bytes.
         return made, np.asarray(where), inside, target ^ ((target >> 7 & (width // 16 - 1 if width else 0)) << 4)
 
@@ -252,6 +249,26 @@ class CopyEngine:
         for groups in self.groups.values():
             groups.committed.append(groups.issued)
             self.wait(groups, 0, whole=True)
+
+
+ROWS_BY_INDEX = frozenset({"tile::gather4", "tile::scatter4"})
+
+
+def box_indices(i: Instruction, made: TensorMap, at: list[int]) -> list[Array]:
+    """Of the elements of a box, from the innermost dim on."""
+    if len(at) != made.dims or f"{made.dims}d" not in i.modifiers:
+        raise Fault(f"{i.text}: coordinates of {len(at)} dims in a tensor of {made.dims}")
+    grid = np.indices(made.box[::-1]).reshape(made.dims, -1)[::-1]
+    return [first + part for first, part in zip(at, grid, strict=True)]
+
+
+def rows_by_index(i: Instruction, made: TensorMap, at: list[int]) -> list[Array]:
+    """Of the elements of four rows that begin in the column which comes first (PTX ISA 9.0, section 5.5.3.2)."""
+    if made.dims != 2 or "2d" not in i.modifiers or len(at) != 5 or made.box[1] != 1:
+        raise Fault(f"{i.text}: four rows of a tensor of {made.dims} dims in boxes of {made.box}")
+    column, *rows = at
+    width = made.box[0]
+    return [column + np.tile(np.arange(width), len(rows)), np.repeat(rows, width)]
 
 
 def _sum(a: Array, b: Array) -> Array:
