@@ -219,3 +219,10 @@ def test_extremes_at_compile_time_take_no_nan_and_no_zero_below_zero(
     kernel = smallest if function == "min" else largest
     with pytest.raises(CompilationError, match=r"min and max of compile-time values take no (nan|-0.0)"):
         kernel.warmup(*values, grid=(1,))
+
+
+def test_address_spaces_have_words() -> None:
+    assert tl.pointer_type(tl.float32, "global") == tl.pointer_type(tl.float32)
+    assert tl.pointer_type(tl.float32, tl.constexpr("constant")).address_space == 4
+    with pytest.raises(ValueError, match="unknown address space 'shared', there are global, descriptor, constant"):
+        tl.pointer_type(tl.float32, "shared")

@@ -271,19 +271,32 @@ class dtype(base_type):
         return -(1 << (self.int_bitwidth - 1)) if self.is_int_signed() else 0
 
 
+_SPACES = {"global": 1, "descriptor": 0, "constant": 4}
+"""Words of Triton 3.9 for address spaces."""
+
+
+def _address_space(space: int | str) -> int:
+    if not isinstance(space, str):
+        return int(space)
+    if space not in _SPACES:
+        raise ValueError(f"unknown address space {space!r}, there are {', '.join(_SPACES)}")
+    return _SPACES[space]
+
+
 class pointer_type(dtype):
-    """A pointer to ``element_ty`` in an address space (1: global memory). ``const`` forbids stores through it.
+    """A pointer to ``element_ty`` in an address space, by its number or by its word of 3.9 (1, ``"global"``: global
+    memory). ``const`` forbids stores through it.
 
     >>> (ints + 2).dtype.element_ty == tl.int32
     1
     """
 
-    def __init__(self, element_ty: dtype, address_space: int = 1, const: bool = False):
+    def __init__(self, element_ty: dtype, address_space: int | str = 1, const: bool = False):
         element_ty = unwrap(element_ty)
         if not isinstance(element_ty, dtype):  # pyright: ignore[reportUnnecessaryIsInstance]  # users pass anything
             raise TypeError(f"element_ty has type `{type(element_ty).__name__}`; expected `dtype`.")
         self.element_ty = element_ty
-        self.address_space = int(address_space)
+        self.address_space = _address_space(unwrap(address_space))
         self.const = bool(const)
         self.name = f"const_pointer<{element_ty}>" if self.const else f"pointer<{element_ty}>"
         self.primitive_bitwidth, self.itemsize = 64, 8
