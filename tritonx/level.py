@@ -53,6 +53,8 @@ class Level:
     checks_tuner_names: bool = False
     """3.9: names of no parameter among ``key``, ``reset_to_zero`` and ``restore_value`` of ``@autotune`` are refused;
     before, they were passed over."""
+    names_overrides: bool = False
+    """3.9: the text of a `tritonx.Config` names ``ir_override`` where it is None, too."""
     meets_at_updates: bool = False
     """3.9: the threads of a program meet in front of a read-modify-write that releases, and behind one that acquires;
     before, it ordered the accesses of its own thread."""
@@ -77,6 +79,7 @@ _3_9 = replace(
     refuses_starred=True,
     checks_tuner_names=True,
     keeps_a_configuration=True,
+    names_overrides=True,
     meets_at_updates=True,
 )
 LEVELS = {level.name: level for level in (_3_6, _3_7, _3_8, _3_9)}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
+from tritonx import level
 from tritonx.kernel.identity import loose
 from tritonx.kernel.meaning import meaning
 
@@ -18,7 +19,7 @@ class Config:
     ``kwargs``: the kernel's parameters; ``pre_hook(args)`` is called before every run with this configuration.
 
     >>> print(tritonx.Config({"BLOCK": 128}, num_warps=8))
-    BLOCK: 128, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None
+    BLOCK: 128, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None, ir_override: None
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Config:
 
     def __str__(self) -> str:
         options = self._options()
-        if options["ir_override"] is None:  # which Triton's text has not
+        if options["ir_override"] is None and not level.active().names_overrides:
             del options["ir_override"]
         return ", ".join(f"{name}: {value}" for name, value in [*self.kwargs.items(), *options.items()])
 

@@ -253,3 +253,14 @@ def test_a_process_has_the_level_of_its_environment() -> None:
 
 def test_another_level_is_refused() -> None:
     assert "'4.0' is no level: TRITONX_LEVEL is one of 3.6, 3.7, 3.8, 3.9" in in_process(TRITONX_LEVEL="4.0").stderr
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_the_text_of_a_configuration(name: str) -> None:
+    with level.at(name):
+        text = str(tritonx.Config({"B": 4}, maxnreg=64))
+    assert text == "B: 4, num_warps: 4, num_ctas: 1, num_stages: 3, maxnreg: 64" + ", ir_override: None" * (
+        name == "3.9"
+    )
+    with level.at(name):
+        assert str(tritonx.Config({}, ir_override="k.ttir")).endswith("maxnreg: None, ir_override: k.ttir")

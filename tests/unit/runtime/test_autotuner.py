@@ -210,7 +210,7 @@ def test_config_is_a_value() -> None:
     assert a == pickle.loads(pickle.dumps(a)) == Config.from_json(a.to_json())
     assert hash(a) == hash(Config({"A": 1}, num_warps=8, num_stages=2))
     assert a != Config({"A": 2}, num_warps=8, num_stages=2)
-    assert str(a) == "A: 1, num_warps: 8, num_ctas: 1, num_stages: 2, maxnreg: None"
+    assert str(a) == "A: 1, num_warps: 8, num_ctas: 1, num_stages: 2, maxnreg: None, ir_override: None"
     assert a.all_kwargs() == {"A": 1, "num_warps": 8, "num_ctas": 1, "num_stages": 2}
 
 
