@@ -1,4 +1,4 @@
-"""Compiling C for this process, for libraries that bring a module of their own; tritonx itself compiles none.
+"""Compiling C and C++ for this process, for libraries that bring a module of their own; tritonx itself compiles none.
 
 The system's compiler is called (``knobs.build.cc``, gcc, clang), or ``knobs.build.impl``. A module is compiled once and
 kept in the cache of kernels.
@@ -6,8 +6,10 @@ kept in the cache of kernels.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
+import os
 import platform
 import re
 import shutil
@@ -15,6 +17,7 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +26,15 @@ from tritonx.runtime import knobs
 from tritonx.runtime.cache import get_cache_manager
 from tritonx.runtime.errors import TritonError
 
-__all__ = ["NoCompiler", "compile_module_from_src", "get_cache_manager", "platform_key"]
+__all__ = [
+    "NoCompiler",
+    "compile_module_from_file",
+    "compile_module_from_src",
+    "compile_so_from_file",
+    "compile_so_from_src",
+    "get_cache_manager",
+    "platform_key",
+]
 
 
 class NoCompiler(TritonError, RuntimeError):
@@ -40,11 +51,15 @@ def platform_key() -> str:
     return ",".join([platform.machine(), platform.system(), *platform.architecture()])
 
 
-def _compiler() -> str:
-    found = knobs.build.cc or shutil.which("gcc") or shutil.which("clang")
+def _compiler(language: str) -> str:
+    if language == "c++":
+        found = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    else:
+        found = knobs.build.cc or shutil.which("gcc") or shutil.which("clang")
     if found is None:
         raise NoCompiler(
-            "Failed to find C compiler. Please specify via CC environment variable or set triton.knobs.build.impl."
+            f"Failed to find {language.upper()} compiler. Please specify via {'CC' if language == 'c' else 'CXX'}"
+            " environment variable or set triton.knobs.build.impl."
         )
     return found
 
@@ -62,13 +77,15 @@ def _build(
     include_dirs: Sequence[str],
     libraries: Sequence[str],
     ccflags: Sequence[str],
+    language: str,
 ) -> str:
     """The path of the shared library made of the file ``src`` in the folder ``srcdir``."""
     if knobs.build.impl is not None:
         return knobs.build.impl(name, src, srcdir, list(library_dirs), list(include_dirs), list(libraries))
     made = str(Path(srcdir) / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}")
     headers = [*include_dirs, srcdir, sysconfig.get_paths()["include"], *sorted(knobs.build.backend_dirs)]
-    command = [_compiler(), src, "-O3", "-shared", "-fPIC", "-Wno-psabi", "-o", made]
+    command = [_compiler(language), src, "-O3", "-shared", "-fPIC", "-Wno-psabi", "-o", made]
+    command += ["-std=c++17"] if language == "c++" else []
     command += [_library_flag(library) for library in libraries]
     command += [f"-L{folder}" for folder in library_dirs] + [f"-I{folder}" for folder in headers if folder]
     try:
@@ -89,6 +106,89 @@ def _load(name: str, path: str) -> ModuleType:
     return module
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A source in C or C++, and how it is built."""
+
+    text: bytes
+    language: str
+    name: str
+    library_dirs: Sequence[str]
+    include_dirs: Sequence[str]
+    libraries: Sequence[str]
+    ccflags: Sequence[str]
+
+    @staticmethod
+    def of(
+        text: bytes,
+        language: str,
+        name: str,
+        library_dirs: Sequence[str] | None,
+        include_dirs: Sequence[str] | None,
+        libraries: Sequence[str] | None,
+        ccflags: Sequence[str] | None,
+    ) -> _Source:
+        if language not in _SUFFIXES:
+            raise ValueError(f"{language!r} is no language of a source: {' or '.join(_SUFFIXES)}")
+        lists = (library_dirs or (), include_dirs or (), libraries or (), ccflags or ())
+        return _Source(text, language, name, *lists)
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+    @property
+    def key(self) -> str:
+        lists = (self.library_dirs, self.libraries, self.ccflags)
+        told = [self.language, platform_key(), *(word for each in lists for word in (*each, ""))]
+        return hashlib.sha256(b"\0".join([self.text, *(word.encode() for word in told)])).hexdigest()
+
+    def kept(self) -> str | None:
+        """Where the cache has the library."""
+        return (get_cache_manager(self.key).get_group(f"{self.name}.module.json") or {}).get(self.file)
+
+    def compiled(self) -> str:
+        """Compile it. The library is in the cache, or in a folder of this process if that keeps nothing."""
+        folder = tempfile.mkdtemp(prefix="tritonx-")
+        try:
+            source = Path(folder) / f"{self.name}{_SUFFIXES[self.language]}"
+            source.write_bytes(self.text)
+            lists = (self.library_dirs, self.include_dirs, self.libraries, self.ccflags)
+            made = _build(self.name, str(source), folder, *lists, self.language)
+            manager = get_cache_manager(self.key)
+            content = Path(made).read_bytes()
+            manager.put_group(f"{self.name}.module.json", {self.file: manager.put(content, self.file, binary=True)})
+            found = self.kept()
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        if found is None:
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            return made
+        shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    def module(self) -> ModuleType:
+        kept = self.kept()
+        if kept is not None:
+            try:
+                return _load(self.name, kept)
+            except ImportError:  # of another Python: compiled again
+                pass
+        return _load(self.name, self.compiled())
+
+
+_SUFFIXES = {"c": ".c", "c++": ".cpp"}
+"""Of the files of each language."""
+
+
+def _language_of(path: str) -> str:
+    for language, suffixes in (("c", (".c",)), ("c++", (".cpp", ".cc", ".cxx"))):
+        if Path(path).suffix in suffixes:
+            return language
+    raise ValueError(f"Unrecognized file extension: {path}")
+
+
 def compile_module_from_src(
     src: str,
     name: str,
@@ -96,22 +196,50 @@ def compile_module_from_src(
     include_dirs: list[str] | None = None,
     libraries: list[str] | None = None,
     ccflags: list[str] | None = None,
+    language: str = "c",
 ) -> ModuleType:
-    """The Python module that the C source ``src`` defines, compiled unless the cache has it. Raises NoCompiler."""
-    told = [src, platform_key(), *(library_dirs or ()), *(libraries or ()), *(ccflags or ())]
-    manager = get_cache_manager(hashlib.sha256("\0".join(told).encode()).hexdigest())
-    file = f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    group = f"{name}.module.json"
-    kept = (manager.get_group(group) or {}).get(file)
-    if kept is not None:
-        try:
-            return _load(name, kept)
-        except ImportError:  # of another Python: compiled again
-            pass
-    with tempfile.TemporaryDirectory(prefix="tritonx-") as folder:
-        source = Path(folder) / f"{name}.c"
-        source.write_text(src)
-        made = _build(name, str(source), folder, library_dirs or (), include_dirs or (), libraries or (), ccflags or ())
-        manager.put_group(group, {file: manager.put(Path(made).read_bytes(), file, binary=True)})
-        kept = (manager.get_group(group) or {}).get(file)
-        return _load(name, made if kept is None else kept)  # a cache that cannot be written keeps nothing
+    """The Python module that the source ``src`` in ``language`` (c, c++) defines, compiled unless the cache has it.
+    Raises NoCompiler."""
+    lists = (library_dirs, include_dirs, libraries, ccflags)
+    return _Source.of(src.encode(), language, name, *lists).module()
+
+
+def compile_so_from_src(
+    src: str,
+    name: str,
+    library_dirs: list[str] | None = None,
+    include_dirs: list[str] | None = None,
+    libraries: list[str] | None = None,
+    ccflags: list[str] | None = None,
+    language: str = "c",
+) -> str:
+    """The path of the shared library of a source, which is compiled unless the cache has it. Raises NoCompiler."""
+    source = _Source.of(src.encode(), language, name, library_dirs, include_dirs, libraries, ccflags)
+    return source.kept() or source.compiled()
+
+
+def compile_module_from_file(
+    src_path: str,
+    name: str,
+    library_dirs: list[str] | None = None,
+    include_dirs: list[str] | None = None,
+    libraries: list[str] | None = None,
+    ccflags: list[str] | None = None,
+) -> ModuleType:
+    """`compile_module_from_src` of a file, whose name says the language."""
+    text, language = Path(src_path).read_bytes(), _language_of(src_path)
+    return _Source.of(text, language, name, library_dirs, include_dirs, libraries, ccflags).module()
+
+
+def compile_so_from_file(
+    src_path: str,
+    name: str,
+    library_dirs: list[str] | None = None,
+    include_dirs: list[str] | None = None,
+    libraries: list[str] | None = None,
+    ccflags: list[str] | None = None,
+) -> str:
+    """`compile_so_from_src` of a file, whose name says the language."""
+    text, language = Path(src_path).read_bytes(), _language_of(src_path)
+    source = _Source.of(text, language, name, library_dirs, include_dirs, libraries, ccflags)
+    return source.kept() or source.compiled()

@@ -48,6 +48,21 @@ class CompilationListener(Protocol):
     ) -> None: ...
 
 
+class AutotuneListener(Protocol):
+    """Called behind each search of a tuner: `knobs.autotuning.listener`."""
+
+    def __call__(
+        self,
+        *,
+        fn: object,
+        key: tuple[object, ...],
+        best_config: object,
+        configs_timings: dict[object, list[float]],
+        duration: float | None,
+        cache_hit: bool,
+    ) -> None: ...
+
+
 def _home() -> str:
     return os.path.expanduser("~/")
 

@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from tritonx.runtime import knobs
-from tritonx.runtime.build import NoCompiler, compile_module_from_src
+from tritonx.runtime.build import (
+    NoCompiler,
+    compile_module_from_file,
+    compile_module_from_src,
+    compile_so_from_file,
+    compile_so_from_src,
+)
 from tritonx.runtime.cache import CacheWarning
 
 SOURCE = """
@@ -27,6 +33,8 @@ needs_compiler = pytest.mark.skipif(
     or not Path(sysconfig.get_paths()["include"], "Python.h").exists(),
     reason="no C compiler, or no headers of Python",
 )
+
+needs_cxx = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="no C++ compiler")
 
 
 @pytest.fixture(autouse=True)
@@ -101,3 +109,45 @@ def test_another_compiler(tmp_path: Path) -> None:
         with pytest.raises(ImportError):
             compile_module_from_src("text", "asked")
     assert asked == ["text"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("suffix", [".c", pytest.param(".cpp", marks=needs_cxx), pytest.param(".cc", marks=needs_cxx)])
+def test_modules_of_files(suffix: str, tmp_path: Path) -> None:
+    source = tmp_path / f"asked{suffix}"
+    own = (
+        "" if suffix == ".c" else "template <class T> static T same(T x) { return x; }\n#define LONG(x) same<long>(x)\n"
+    )
+    source.write_text(own + SOURCE.replace("ANSWER", "41" if suffix == ".c" else "LONG(41)"))
+    assert compile_module_from_file(str(source), "asked").answer() == 41
+    library = compile_so_from_file(str(source), "asked")
+    assert Path(library).is_file() and library == compile_so_from_file(str(source), "asked")
+
+
+@needs_compiler
+def test_the_library_of_a_source() -> None:
+    text = SOURCE.replace("ANSWER", "40")
+    library = compile_so_from_src(text, "asked")
+    assert Path(library).is_file() and library == compile_so_from_src(text, "asked")
+    assert library != compile_so_from_src(text, "asked", ccflags=["-DX"])
+    assert compile_module_from_src(text, "asked").answer() == 40
+
+
+@needs_compiler
+@needs_cxx
+def test_the_language_of_a_source() -> None:
+    text = "template <class T> static T same(T x) { return x; }\n" + SOURCE.replace("ANSWER", "same(39)")
+    assert compile_module_from_src(text, "asked", language="c++").answer() == 39
+    with pytest.raises(NoCompiler, match="template"):
+        compile_module_from_src(text, "asked")
+    with pytest.raises(ValueError, match="'rust' is no language of a source: c or c"):
+        compile_module_from_src(text, "asked", language="rust")
+    with pytest.raises(ValueError, match="Unrecognized file extension"):
+        compile_so_from_file(__file__, "asked")
+
+
+@needs_compiler
+def test_a_library_that_the_cache_does_not_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays as long as the process does."""
+    monkeypatch.setattr("tritonx.runtime.build._Source.kept", lambda self: None)
+    assert Path(compile_so_from_src(SOURCE.replace("ANSWER", "38"), "asked")).is_file()
