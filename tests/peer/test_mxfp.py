@@ -77,3 +77,10 @@ def test_there_is_no_such_dimension() -> None:
     for made in (ours.MXFP4Tensor(size=(4, 4)), theirs.MXFP4Tensor(size=(4, 4))):
         with pytest.raises(AssertionError, match="not within the range of tensor dimensions"):
             made.random().to_packed_tensor(2)
+
+
+def test_scales_as_numbers() -> None:
+    """Against the definition: Triton has the function since 3.9."""
+    codes = torch.arange(256, dtype=torch.uint8)
+    found = ours.fp8e8m0_to_float32(codes).tolist()
+    assert found[:255] == [2.0 ** (code - 127) for code in range(255)] and found[255] != found[255]

@@ -155,3 +155,16 @@ class MXScaleTensor(_Codes):
         exponent = torch.floor(torch.log2(torch.where(valid, values, torch.ones_like(values))))
         codes = (exponent + E8M0_BIAS).clamp(0, E8M0_LARGEST).to(torch.uint8)
         return torch.where(valid, codes, torch.full_like(codes, E8M0_NAN))
+
+
+def fp8e8m0_to_float32(scale):
+    """The powers of two that bytes mean as E8M0, as float32: 2^-127 of 0, NaN of 255.
+
+    >>> import torch
+    >>> fp8e8m0_to_float32(torch.tensor([127, 128, 255], dtype=torch.uint8)).tolist()
+    [1.0, 2.0, nan]
+    """
+    torch = _torch()
+    codes = scale.view(torch.uint8)
+    powers = torch.ldexp(torch.ones_like(codes, dtype=torch.float32), codes.to(torch.int32) - E8M0_BIAS)
+    return torch.where(codes == E8M0_NAN, torch.nan, powers)
