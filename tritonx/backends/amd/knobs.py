@@ -40,6 +40,24 @@ class AmdKnobs(Group):
     scalarize_packed_fops = flag("AMDGCN_SCALARIZE_PACKED_FOPS")
     """Without effect: instructions on pairs are LLVM's to choose."""
 
+    use_coexec_scheduler = Knob[bool | None]("TRITON_HIP_USE_COEXEC_SCHEDULER", None, parse_bool)
+    """Without effect: LLVM's own scheduler runs."""
+
+    use_expert_scheduling = Knob[bool | None]("TRITON_HIP_USE_EXPERT_SCHEDULING", None, parse_bool)
+    """Without effect: as above."""
+
+    codegen_path = optional_text("TRITON_AMD_CODEGEN_PATH")
+    """Without effect: code is made by llvmlite's LLVM."""
+
+    dump_mir = optional_text("TRITON_DUMP_MIR")
+    """Without effect: LLVM's machine IR is not written."""
+
+    swap_mir = optional_text("TRITON_SWAP_MIR")
+    """Without effect: no machine IR is read instead of what was made."""
+
+    swap_mir_enable_misched = flag("TRITON_SWAP_MIR_ENABLE_MISCHED")
+    """Without effect: as above."""
+
     pipeline = Knob[bool]("TRITON_PIPELINE", True, parse_bool)
     """Whether loops with products are pipelined where a launch does not say (`pipeline=`)."""
 
