@@ -27,3 +27,16 @@ tt.func public @from_integer(%n: i32, %out: !tt.ptr<bf16>, %other: !tt.ptr<f16>)
   tt.store %other, %y : !tt.ptr<f16>
   tt.return
 }
+
+// A power of two is one instruction, which flushes subnormal results; an exponential keeps them.
+// CHECK-LABEL: define amdgpu_kernel void @powers(
+// CHECK: call float @llvm.amdgcn.exp2.f32(float [[X:%.+]])
+// CHECK: call float @llvm.exp.f32(float [[X]])
+tt.func public @powers(%p: !tt.ptr<f32>, %out: !tt.ptr<f32>) {
+  %x = tt.load %p : !tt.ptr<f32>
+  %y = math.exp2 %x : f32
+  %z = math.exp %x : f32
+  %s = arith.addf %y, %z : f32
+  tt.store %out, %s : !tt.ptr<f32>
+  tt.return
+}

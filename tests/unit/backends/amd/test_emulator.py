@@ -15,6 +15,7 @@ import tritonx as triton
 import tritonx.language as tl
 from tests.unit.backends.amd.shared_kernels import attention, flip
 from tritonx.interpreter.ir_launch import launch
+from tritonx.language.extra import libdevice
 
 
 @triton.jit
@@ -239,6 +240,28 @@ def test_atomics_of_more_than_the_vector_registers(emulator: Any) -> None:
     """256 numbers a lane: those of CDNA come from accumulation registers, some of the address's number."""
     x = np.random.default_rng(0).integers(-99, 99, 128 * 128).astype(np.float32)
     check(emulator, neighbours_added, (1,), x, np.zeros(128 * 64, np.float32), num_warps=1, N=128)
+
+
+@triton.jit
+def exponentials(x_ptr, y_ptr, z_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(y_ptr + i, tl.exp2(x))
+    tl.store(z_ptr + i, libdevice.exp2(x))
+
+
+@pytest.mark.parametrize("emulator", ["gfx942", "gfx950", "gfx1100", "gfx1201"], indirect=True)
+def test_powers_of_two_that_are_subnormal_are_zero(emulator: Any) -> None:
+    """Of `tl.exp2`, one instruction; `libdevice.exp2` has them."""
+    x = np.random.default_rng().uniform(-152, 128, 512).astype(np.float32)
+    x[:6] = -np.inf, np.inf, -126, -127, 0, 1e-40
+    y, z = (np.full(512, np.nan, np.float32) for _ in range(2))
+    code = emulator(exponentials, (1,), x, y, z, kwargs={"N": 512}, num_warps=1)
+    exact = np.exp2(x.astype(np.float64))
+    np.testing.assert_allclose(z, exact, rtol=2.0**-22, atol=2.0**-149)
+    np.testing.assert_allclose(y, np.where(x < -126, 0, exact), rtol=2.0**-22)
+    assert code.count("v_exp_f32") == 2 * 512 // (64 if emulator.arch.startswith("gfx9") else 32)
+    assert code.count("v_ldexp_f32") + code.count("v_mul_f32") <= code.count("v_exp_f32")
 
 
 def check_matmul(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_warps: int, **options: Any) -> None:

@@ -69,6 +69,7 @@ CODE: dict[str, str] = {
     "V_DIV_SCALE_F64": scaled_for_division("f64", 768, 128, 53),
     "V_DIV_FMAS_F32": "D0.f32 = VCC.u64[laneId] ? tx_scaled_fma_f32(S0.f32, S1.f32, S2.f32) : "
     "fma(S0.f32, S1.f32, S2.f32)",
+    "V_EXP_F32": "D0.f32 = tx_flushed_f32(pow(2.0F, S0.f32))",  # "denormals are flushed"
     "GLOBAL_ATOMIC_ADD_F64": "tmp = MEM[ADDR].f64;\nMEM[ADDR].f64 = tmp + DATA.f64;\nRETURN_DATA.f64 = tmp",
 }
 
@@ -189,6 +190,11 @@ def functions(pcode: Any, kind: str) -> dict[str, Any]:
         rest = bits(value) & const(sign - 1)
         return rest.ne(const(0)) & (rest < const(infinity & -infinity))
 
+    def flushed(value: Any) -> Any:
+        return (
+            (bits(value) & const(infinity)).ne(const(0)).where(bits(value), bits(value) & const(sign)).bitcast(floating)
+        )
+
     def wide(value: Any) -> Any:
         return bits(value).bitcast(floating).cast(dtypes.float64)
 
@@ -207,6 +213,7 @@ def functions(pcode: Any, kind: str) -> dict[str, Any]:
 
     found: dict[str, Any] = {
         f"tx_scaled_fma_{kind}": scaled,
+        f"tx_flushed_{kind}": flushed,
         f"tx_bits_{kind}": lambda value: value.cast(whole).bitcast(floating),
         f"tx_add_{kind}": lambda x, y: total(x, y, False),
         f"tx_sub_{kind}": lambda x, y: total(x, y, True),
