@@ -31,6 +31,10 @@ SCRATCH_LIMIT = 32 * 1024
 """Bytes above which a conversion is cut into parts that reuse the scratch: a quarter of what the smallest current
 device gives a block that shares its processor with one other, so that a conversion does not decide occupancy."""
 
+SCRATCH_MOST = 64 * 1024
+"""Bytes above which a conversion is cut even where vectors get shorter for it: what AMD's processors, and NVIDIA's of
+capability 7.5, give a block."""
+
 SHARED_MEMORY_OVERHEAD = 40
 """Cycles charged to a conversion through shared memory for its barriers and latency, against one for a memory
 wavefront or two for a shuffle."""
@@ -294,7 +298,9 @@ def _distinct(source: LinearLayout, target: LinearLayout) -> tuple[LinearLayout,
 def _through_memory(
     source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int, same_warp: bool
 ) -> SharedMemoryPlan:
-    memory = conversion_memory(*_distinct(source, target), bits)
+    whole = (max(8, bits) // 8) << source.total_out_bits
+    must = (-(-whole // max(scratch_limit, SCRATCH_MOST)) - 1).bit_length()
+    memory = conversion_memory(*_distinct(source, target), bits, must)
     held = LinearLayout([*memory.ins, (BLOCK, source.columns(BLOCK))], memory.outs)
     write_places, read_places = placement(source, held), placement(target, held)
     reach = 0

@@ -29,21 +29,26 @@ side. Both sides' are mostly nicer for what stands around: words stay whole, and
 
 
 @lru_cache(maxsize=4096)
-def conversion_memory(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
+def conversion_memory(source: LinearLayout, target: LinearLayout, bits: int, cuts: int = 0) -> LinearLayout:
     """offset → index of the tensor: where each element lies between a writer of layout `source` and a reader of
     `target`.
 
     Both map (register, lane, warp) to the same indices and span them. The highest offset bits are, where possible,
     directions that are registers on both sides, so that a conversion may be done in parts that reuse the same memory.
-    Where no vector serves both sides, one that only one side has is taken if that saves much (`WORTH`): what a thread
-    reads of a tile that others read as well is mostly many times what it has written.
+    Of these `cuts` are in no vector, as far as there are so many. Where no vector serves both sides, one that only one
+    side has is taken if that saves much (`WORTH`): what a thread reads of a tile that others read as well is mostly
+    many times what it has written.
     """
-    vector = _vector_directions(source, target, bits)
+    common = _common_registers(source, target)
+    kept = echelon(common[max(0, len(common) - cuts) :])
+    own, others = (_modulo(side.columns(REGISTER), kept.vectors) if cuts else side.columns(REGISTER)
+                   for side in (source, target))  # fmt: skip
+    vector = _vector_directions(common[: max(0, len(common) - cuts)], own, others, bits)
     phases = [phase_directions(side, bits << len(vector)) for side in (source, target)]
     best = arrange(source, target, bits, vector, *phases)
     least = WORTH * _issued(best, source, target, bits)
-    for number, side in enumerate((source, target)):
-        longer = _filled(vector, side.columns(REGISTER), bits, VECTOR_BITS)
+    for number, (side, registers) in enumerate(((source, own), (target, others))):
+        longer = _filled(vector, registers, bits, VECTOR_BITS)
         if len(longer) == len(vector):
             continue
         own = phase_directions(side, bits << len(longer))
@@ -99,14 +104,20 @@ def _all_directions(source: LinearLayout, target: LinearLayout) -> Iterable[int]
             yield from layout.columns(dim)
 
 
-def _vector_directions(source: LinearLayout, target: LinearLayout, bits: int) -> tuple[int, ...]:
+def _common_registers(source: LinearLayout, target: LinearLayout) -> tuple[int, ...]:
+    """Directions that are registers on both sides: common bases themselves first (no renaming of registers needed)."""
+    own, others = source.columns(REGISTER), target.columns(REGISTER)
+    shared = [direction for direction in own if direction and direction in others]
+    return independent((*shared, *intersection(own, others)))
+
+
+def _vector_directions(
+    common: Sequence[int], own: Sequence[int], others: Sequence[int], bits: int
+) -> tuple[int, ...]:  # fmt: skip
     """Directions inside a vector: registers on both sides; when those do not fill a bank's word, registers of one
     side, whose accesses are then wide while the other side shares words (which is no conflict)."""
-    own, others = source.columns(REGISTER), target.columns(REGISTER)
-    # Common bases themselves first (no renaming of registers needed), then other common directions.
-    shared = [direction for direction in own if direction and direction in others]
-    common = independent((*shared, *intersection(own, others)))[: _log2(max(1, VECTOR_BITS // bits))]
-    return _filled(_filled(common, own, bits, BANK_BITS), others, bits, BANK_BITS)
+    both = common[: _log2(max(1, VECTOR_BITS // bits))]
+    return _filled(_filled(both, own, bits, BANK_BITS), others, bits, BANK_BITS)
 
 
 def _filled(vector: Sequence[int], registers: Sequence[int], bits: int, most: int) -> tuple[int, ...]:

@@ -11,7 +11,13 @@ import pytest
 
 from tritonx.layouts import LayoutError, LinearLayout, simulate
 from tritonx.layouts.convert import NoMove, RegisterMove, SharedMemoryPlan, owners, plan_conversion, scratch_bytes
-from tritonx.layouts.encodings import BlockedEncoding, DotOperandEncoding, NvidiaMmaEncoding, SliceEncoding
+from tritonx.layouts.encodings import (
+    AmdMfmaEncoding,
+    BlockedEncoding,
+    DotOperandEncoding,
+    NvidiaMmaEncoding,
+    SliceEncoding,
+)
 from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.samples import random_distributed, split
 from tritonx.layouts.shuffle import ShufflePlan
@@ -150,6 +156,18 @@ def test_large_conversions_are_cut():
     mma = linear_layout(NvidiaMmaEncoding(2, 0, (2, 2), (16, 8)), (128, 128))
     plan = check(mma, rows, 32, scratch_limit=16384)
     assert isinstance(plan, SharedMemoryPlan) and len(plan.parts) == 4 and scratch_bytes(plan, 32) == 16384
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_what_is_larger_than_the_memory_is_cut_before_vectors_are_long(bits):
+    """A result of 256 by 256 in 8 waves, whose registers have three directions in common with those of its store: vectors
+    of 16 bytes would take all."""
+    mfma = linear_layout(AmdMfmaEncoding(3, (4, 2), (32, 32, 8), True, (), (), 32), (256, 256))
+    rows = linear_layout(BlockedEncoding((1, 8), (2, 32), (8, 1), (1, 0)), (256, 256))
+    for source, target in ((mfma, rows), (rows, mfma)):
+        plan = check(source, target, bits)
+        assert isinstance(plan, SharedMemoryPlan) and scratch_bytes(plan, bits) <= 64 * 1024
+        assert all(part.write.vec * bits >= 32 and part.read.vec * bits >= 32 for part in plan.parts)
 
 
 def test_exchanging_a_register_bit_with_a_lane_bit():

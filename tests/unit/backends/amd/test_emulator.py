@@ -276,6 +276,13 @@ def check_matmul(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_war
     np.testing.assert_array_equal(c, expected)
 
 
+@pytest.mark.parametrize("emulator", ["gfx942"], indirect=True)
+@pytest.mark.parametrize("dtype", [np.float16, np.int8])
+def test_results_that_are_larger_than_the_lds(emulator: Any, dtype: Any) -> None:
+    """256 KiB, converted in rounds."""
+    check_matmul(emulator, dtype, (256, 256, 32), 8)
+
+
 @pytest.mark.parametrize("num_warps", [1, 4])
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 16, 32), (16, 32, 64), (64, 64, 32)])
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.int8, np.float32])
