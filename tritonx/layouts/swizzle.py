@@ -51,8 +51,8 @@ def conversion_memory(source: LinearLayout, target: LinearLayout, bits: int, cut
         longer = _filled(vector, registers, bits, VECTOR_BITS)
         if len(longer) == len(vector):
             continue
-        own = phase_directions(side, bits << len(longer))
-        found = arrange(source, target, bits, longer, *(own if n == number else phases[n] for n in (0, 1)))
+        phase = phase_directions(side, bits << len(longer))
+        found = arrange(source, target, bits, longer, *(phase if n == number else phases[n] for n in (0, 1)))
         if (issued := _issued(found, source, target, bits)) < least:
             best, least = found, issued
     return best
