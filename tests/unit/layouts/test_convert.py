@@ -160,8 +160,8 @@ def test_large_conversions_are_cut():
 
 @pytest.mark.parametrize("bits", [8, 16, 32])
 def test_what_is_larger_than_the_memory_is_cut_before_vectors_are_long(bits):
-    """A result of 256 by 256 in 8 waves, whose registers have three directions in common with those of its store: vectors
-    of 16 bytes would take all."""
+    """A result of 256 by 256 in 8 waves, whose registers have three directions in common with those of its store:
+    vectors of 16 bytes would take all."""
     mfma = linear_layout(AmdMfmaEncoding(3, (4, 2), (32, 32, 8), True, (), (), 32), (256, 256))
     rows = linear_layout(BlockedEncoding((1, 8), (2, 32), (8, 1), (1, 0)), (256, 256))
     for source, target in ((mfma, rows), (rows, mfma)):

@@ -162,7 +162,8 @@ def _checked(target: Target, options: AmdOptions) -> AmdOptions:
     if options.kpack not in (1, 2):
         raise ValueError(f"kpack is 1 or 2, got {options.kpack}")
     if target.arch == "gfx942":
-        options = replace(options, allowed_dot_input_precisions=(*options.allowed_dot_input_precisions, "tf32"))
+        allowed = (*options.allowed_dot_input_precisions, "tf32")
+        options = replace(options, allowed_dot_input_precisions=allowed, default_dot_input_precision="tf32")
     if options.kpack != 1 and target.arch == "gfx950":
         warnings.warn(f"kpack is deprecated on {target}: {options.kpack} is taken for 1", stacklevel=3)
         return replace(options, kpack=1)

@@ -32,6 +32,12 @@ _MFMA_K = {
 }
 """K of the 32x32 and of the 16x16 instruction (CDNA3 instruction set, "Matrix Arithmetic Instructions")."""
 
+_LONGER_K = {"f16": 2, "bf16": 2, "i8": 2, "f8E4M3FN": 4, "f8E5M2": 4}
+"""Of CDNA 4's longest instructions, as a multiple (CDNA 4 ISA, "Matrix Arithmetic Instructions")."""
+
+_LANE_BYTES = 16
+"""That a lane has as neighbours along K, at most: as many as one access of the LDS moves."""
+
 _MFMA_RATES = {"f16": 512, "bf16": 512, "f32": 128, "f64": 64}
 """Multiply-adds a cycle of a compute unit of CDNA 2 (its white paper), 512 for what has 8 bits; later ones have as many
 or more, which ranks nothing else."""
@@ -76,7 +82,7 @@ class WaveMatrixCore(ExplainingUnit):
         width = 64 if product.a == "f64" else 32
         result = AmdMfmaEncoding(self.version, warps, (side, side, depth), True, (), (), width)
         packing = self.packing if product.k % (depth * self.packing) == 0 else 1
-        return DotLayout.of(result, packing * depth * side // 64)
+        return DotLayout.of(result, min(packing * depth * side // 64, 8 * _LANE_BYTES // product.bits))
 
     def _instruction(self, product: Product) -> tuple[int, int]:
         """Side of the tile and K of the instruction."""
@@ -92,9 +98,13 @@ class WaveMatrixCore(ExplainingUnit):
             )
         side = 32 if fits and self.side != 16 else 16
         depth = large if side == 32 else small
-        if self.version >= 4 and product.a in ("f16", "bf16") and k >= 2 * depth:
-            depth *= 2
-        return side, depth
+        longer = _LONGER_K.get(product.a, 1) if self.version >= 4 else 2 if self.shortens(product) else 1
+        return side, depth * longer if k >= longer * depth else depth
+
+    def shortens(self, product: Product) -> bool:
+        """Whether the unit may multiply 19 bits of f32: twice as many of K an instruction, four times as fast (the CDNA
+        3 white paper)."""
+        return self.version == 3 and product.a == "f32" and not product.exact
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ class AmdOptions(GpuOptions):
     * ``schedule_hint`` is a list separated by commas. ``memory-bound-attention`` chooses LLVM's iterative scheduler for
       instruction-level parallelism; ``attention`` is accepted and changes nothing: what Triton does for it (an order
       of instructions around its own two products, and sinking against spills) answers code that Triton makes.
-    * ``allowed_dot_input_precisions`` has "tf32" on gfx942 as well, where Triton multiplies in its 19 bits. Here the
-      product is as precise as with "ieee", and the default stays that.
+    * ``allowed_dot_input_precisions`` has "tf32" on gfx942 as well, whose matrix unit multiplies 19 bits of f32 four
+      times as fast as all; it is the default there, as in Triton.
     * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers.
     * ``buffer_ops`` has accesses of small buffers be buffer instructions (Triton: ``knobs.amd.use_buffer_ops``).
     * ``pipeline`` has the loads of a loop with products run ahead of them, by ``num_stages``: into registers, and

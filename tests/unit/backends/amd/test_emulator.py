@@ -349,6 +349,51 @@ def test_matmul_of_other_types(emulator: Any, dtype: Any, shape: tuple[int, int,
     check_matmul(emulator, dtype, shape, num_warps)
 
 
+@triton.jit
+def product_alone(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, PRECISION: tl.constexpr):
+    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+    b = tl.load(b_ptr + ks[:, None] * N + cols[None, :])
+    tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b, input_precision=PRECISION))
+
+
+def check_random_product(emulator: Any, a: Any, b: Any, precision: str | None, rtol: float, num_warps: int) -> str:
+    """Beside float64; every element within ``rtol`` of the sum of its products' sizes."""
+    c = np.full((a.shape[0], b.shape[1]), np.nan, np.float32)
+    sizes = {"M": a.shape[0], "N": b.shape[1], "K": a.shape[1], "PRECISION": precision}
+    code = emulator(product_alone, (1,), a, b, c, kwargs=sizes, num_warps=num_warps)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    assert (np.abs(c - x @ y) <= rtol * (np.abs(x) @ np.abs(y))).all()
+    return code
+
+
+@pytest.mark.parametrize("shape, num_warps", [((32, 32, 64), 1), ((16, 32, 128), 1), ((64, 64, 128), 4)])
+@pytest.mark.parametrize("first", OCP)
+@pytest.mark.parametrize("second", OCP)
+@pytest.mark.parametrize("emulator", ["gfx950"], indirect=True)
+def test_products_of_8_bit_floats(emulator: Any, first: Any, second: Any, shape: Any, num_warps: int) -> None:
+    """By the instruction that is told the types of both operands."""
+    (m, n, k), rng = shape, np.random.default_rng()
+    a, b = rng.standard_normal((m, k)).astype(first), rng.standard_normal((k, n)).astype(second)
+    code = check_random_product(emulator, a, b, None, 1e-6, num_warps)
+    assert "_f8f6f4" in code and "v_mfma_scale" not in code
+
+
+@pytest.mark.parametrize("shape, num_warps", [((32, 32, 32), 1), ((16, 16, 8), 1), ((64, 64, 64), 4)])
+@pytest.mark.parametrize("precision", [None, "tf32", "tf32x3", "ieee"])
+@pytest.mark.parametrize("emulator", ["gfx942"], indirect=True)
+def test_products_of_19_bits(emulator: Any, precision: str | None, shape: Any, num_warps: int) -> None:
+    (m, n, k), rng = shape, np.random.default_rng()
+    a, b = (rng.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n)))
+    if precision == "tf32x3":
+        with pytest.raises(Exception, match="input_precision must be one of"):
+            check_random_product(emulator, a, b, precision, 0.0, num_warps)
+        return
+    short = precision != "ieee"
+    code = check_random_product(emulator, a, b, precision, 2.0**-9 if short else 1e-6, num_warps)
+    assert ("_xf32" in code) == short
+
+
 @pytest.mark.parametrize("head, block, num_warps", [(32, 32, 1), (32, 32, 4), (128, 64, 4)])
 def test_attention(emulator: Any, head: int, block: int, num_warps: int) -> None:
     """Two products in a loop, whose operands are read from the LDS in slices; the second's comes from the first."""

@@ -46,7 +46,7 @@ def unit_of(target: str, symbol: str, dtype: Any) -> Any:
     found = re.search(r"\.(\d+)x\d+x(\d+)", symbol)
     assert found is not None
     if "mfma" in symbol:
-        return Mfma(int(found[1]), int(found[2]), dtype is np.float64)
+        return Mfma(int(found[1]), int(found[2]), dtype is np.float64, 16 if "f8f6f4" in symbol else 0)
     return Wmma(PROCESSORS[target].matrix_version, 8 * np.dtype(dtype).itemsize)
 
 

@@ -10,7 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.backends.amd.emit.matrix_instructions import Instruction, mfma_instructions, wmma_instructions
+from tritonx.backends.amd.emit.matrix_instructions import (
+    SHORTENED,
+    Instruction,
+    mfma_instructions,
+    wmma_instructions,
+)
 from tritonx.backends.amd.emit.steps import arrange, steps
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
@@ -19,6 +24,7 @@ from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.tile_to_gpu.matrix_unit import type_name
+from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.failure import PassError
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
 
@@ -38,6 +44,8 @@ def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> boo
         return False
     first, second = (product.b, product.a) if encoding.is_transposed else (product.a, product.b)
     names = tuple(type_name(v.type) for v in (first, second))
+    if names == ("f32", "f32") and _is_shortened(encoding, product.op):
+        names = (SHORTENED, SHORTENED)
     result = f.get(product.c)
     # The units sum f16 products in f32.
     wide = convert_tile(f, "fpext", result, "float") if result.elem == "half" else result
@@ -46,6 +54,12 @@ def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> boo
     made = multiply(f, product.op, encoding.is_transposed, instruction, left, right, wide)
     f.result(product.op, convert_tile(f, "fptrunc", made, "half") if result.elem == "half" else made)
     return True
+
+
+def _is_shortened(encoding: AmdMfmaEncoding | AmdWmmaEncoding, op: DotOp | LocalDotOp) -> bool:
+    """Whether 19 bits of f32 are multiplied: where the user lets them be, and the layout is that of CDNA 3."""
+    wanted = op.inputPrecision.value.data == InputPrecision.TF32
+    return wanted and isinstance(encoding, AmdMfmaEncoding) and encoding.version == 3
 
 
 def choose(
@@ -142,7 +156,9 @@ def issue(f: FunctionEmitter, instruction: Instruction, x: str, y: str, total: s
     """One instruction: ``total + x·y``."""
     operand, accumulator = instruction.operand, instruction.accumulator
     parts = [(operand, x), (operand, y), (accumulator, total)]
-    if instruction.is_mfma:  # cbsz, abid, blgp: no broadcast, no permutation
+    if instruction.formats is not None:  # types, and no scales
+        parts += [("i32", str(code)) for code in (*instruction.formats, 0, 0, 0, 0)]
+    elif instruction.is_mfma:  # cbsz, abid, blgp: no broadcast, no permutation
         parts += [("i32", "0")] * 3
     elif instruction.is_integer:  # both signed; wrap around
         parts = [("i1", "true"), parts[0], ("i1", "true"), parts[1], parts[2], ("i1", "false")]

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Instruction:
     """``operand`` is the LLVM type of ``per_lane`` elements of K; a lane's results of type ``element`` are ``offsets``
-    away from its first, along the rows of the first operand.
+    away from its first, along the rows of the first operand. ``formats`` are the codes of both operands' types where
+    the instruction is told them.
     """
 
     symbol: str
@@ -20,6 +21,7 @@ class Instruction:
     operand: str
     element: str
     offsets: tuple[int, ...]
+    formats: tuple[int, int] | None = None
 
     @property
     def accumulator(self) -> str:
@@ -36,6 +38,12 @@ class Instruction:
 
 _FNUZ = {"f8E4M3FNUZ": "fp8", "f8E5M2FNUZ": "bf8"}
 _OCP = {"f8E4M3FN": "fp8", "f8E5M2": "bf8"}
+
+_FORMATS = {"f8E4M3FN": 0, "f8E5M2": 1}
+"""Codes of CDNA 4's F8F6F4 instructions (CDNA 4 ISA, V_MFMA_F32_32X32X64_F8F6F4)."""
+
+SHORTENED = "xf32"
+"""The type of f32 operands of which CDNA 3 multiplies 19 bits."""
 
 MFMA_TYPES = {
     2: frozenset({"f16", "bf16", "f32", "f64", "i8"}),
@@ -58,6 +66,9 @@ def mfma_instructions(version: int, side: int, first: str, second: str) -> tuple
         k = per_lane * 64 // side
         symbol = f"@llvm.amdgcn.mfma.{result}.{side}x{side}x{k}{name}"
         found.append(Instruction(symbol, per_lane, operand, element, own))
+    if version >= 4 and first in _FORMATS and second in _FORMATS:
+        symbol = f"@llvm.amdgcn.mfma.scale.f32.{side}x{side}x{2048 // side}.f8f6f4.v8i32.v8i32"
+        found.insert(0, Instruction(symbol, 32, "<8 x i32>", "float", offsets, (_FORMATS[first], _FORMATS[second])))
     return tuple(found)
 
 
@@ -73,6 +84,8 @@ def _mfma(version: int, side: int, first: str, second: str) -> Iterator[tuple[st
             if version >= 4:
                 yield "f32", ".bf16", 8, "<8 x bfloat>"
             yield "f32", "bf16.1k", 4, "<4 x i16>"
+        case "xf32", "xf32" if version == 3:
+            yield "f32", ".xf32", 2, "<2 x float>"
         case "f32", "f32":
             yield "f32", "f32", 1, "float"
         case "f64", "f64" if side == 16:

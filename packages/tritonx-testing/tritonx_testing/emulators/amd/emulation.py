@@ -7,6 +7,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * MFMA in tiles of 32 by 32 puts the results of a lane in rows 0–15 and 16–31 instead of fours that are 8 apart, the
   compile of integer MFMA fails, there is none in f64; WMMA reads 8-bit floats as f16, and v128 up for a constant
   accumulator: matrix instructions are done here as ``matrix_unit`` says;
+* it takes any instruction of 8 bytes in front of an F8F6F4 product for the scales of it;
 * a VOP1, VOP2 or VOPC instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they
   are registers of their own;
 * a 64-bit compare-and-swap takes both operands from one register pair (its code shifts 64 bits by 64);
@@ -46,6 +47,7 @@ from tritonx_testing.emulators.amd.direct_loads import (
     Waiting,
 )
 from tritonx_testing.emulators.amd.document_code import install
+from tritonx_testing.emulators.amd.matrix_registers import MatrixMultiply
 from tritonx_testing.emulators.amd.matrix_unit import Product
 from tritonx_testing.emulators.amd.memory_access import (
     BufferAccess,
@@ -111,7 +113,8 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         return known(lane, dpp, row_mask, bank_mask, wave_size)
 
     emu._dpp16_ctrl = control
-    decode = emu._decode_at
+    decode, decode_bytes = emu._decode_at, emu.decode_inst
+    emu.decode_inst = lambda data, arch: decode_bytes(own_bytes(data, arch), arch)
 
     def decode_out_of_place(pc: int, arch: str) -> Any:
         if arch == "rdna3" and int.from_bytes(ctypes.string_at(pc + 2, 2), "little") in CACHE_INVALIDATIONS:
@@ -123,7 +126,9 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         lanes = emu._wave_size(arch)
         if operation.startswith(("V_MFMA", "V_WMMA")):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
-            return (program, MatrixMultiply(Product.of(operation, processor[0]), ctypes.string_at(pc, 8))), inst
+            encoding = ctypes.string_at(pc, 8)
+            product = Product.of(operation, processor[0], (encoding[1] & 7, encoding[7] >> 5))
+            return (program, MatrixMultiply(product, encoding, told="F8F6F4" in operation)), inst
         first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
         if operation in ("GLOBAL_ATOMIC_CMPSWAP_X2", "GLOBAL_ATOMIC_CMPSWAP_B64"):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
@@ -242,9 +247,16 @@ CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
 """BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. None of these operations does
 anything where every access is made in order.
 """
+LOAD_SCALES = b"\xac\xd3"
+"""The upper half of V_MFMA_LD_SCALE's first dword, which has 16 bytes with its product."""
 S_NOP = 0xBF800000
 S_WAITCNT = 0xBF8C
 ROW_BCAST_15, ROW_BCAST_31 = 0x142, 0x143
+
+
+def own_bytes(data: bytes, arch: str) -> bytes:
+    """Without what can be no part of the instruction: of CDNA one alone has more than 8 bytes."""
+    return data if arch != "cdna" or data[2:4] == LOAD_SCALES else data[:8]
 
 
 def unused_registers(inst: Any, count: int = 1, *others: int) -> int:
@@ -456,49 +468,3 @@ class PermutedSource:
         self.inner(*buffers)
         registers[self.spare] = kept
         step(buffers[self.scalars], 4)
-
-
-def inline_constant(code: int, dtype: Any) -> Any:
-    """What a source field below 256 stands for (CDNA 3 ISA, table 38): whole numbers, as bits, or eight fractions."""
-    if code in INLINE_FLOATS:
-        return np.dtype(dtype).type(INLINE_FLOATS[code])
-    assert 128 <= code <= 208, f"source {code} is a scalar register"
-    whole = code - 128 if code <= 192 else 192 - code
-    return np.array([whole], np.int32).view(dtype)[0] if np.dtype(dtype).itemsize == 4 else np.dtype(dtype).type(whole)
-
-
-INLINE_FLOATS = {240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0}
-
-
-class MatrixMultiply:
-    """A matrix instruction, by the fields of VOP3P and VOP3P-MAI (CDNA 3 ISA, 13.3.8; RDNA 4 ISA, 15.3.7)."""
-
-    def __init__(self, product: Product, encoding: bytes) -> None:
-        self.product = product
-        word = int.from_bytes(encoding, "little")
-        # Of RDNA's integer products the bits mean that both operands are signed.
-        signed = 3 if product.unit.lanes == 32 and product.result is np.int32 else 0
-        assert word >> 8 & 7 == 0 and word >> 61 == signed, "no broadcast, no permutation, no negation"
-        self.target = word & 0xFF
-        self.sources = [word >> place & 0x1FF for place in (32, 41, 50)]
-        # MFMA reads and writes the accumulation registers where these bits are set.
-        mai = product.unit.lanes == 64
-        self.files = [mai and word >> place & 1 for place in (59, 60, 15)]
-
-    def read(self, files: tuple[Any, Any], number: int, count: int, dtype: Any) -> Any:
-        """``[element][lane]`` of an operand: consecutive registers, or an inline constant."""
-        first, lanes = self.sources[number], self.product.unit.lanes
-        if first < 256:
-            return np.full((count, lanes), inline_constant(first, dtype))
-        size = np.dtype(dtype).itemsize
-        registers = files[bool(self.files[number])][first - 256 : first - 256 + (count * size + 3) // 4]
-        return np.ascontiguousarray(registers.T).view(dtype).T[:count]
-
-    def fxn(self, scalars: Any, vectors: Any, accumulators: Any) -> None:
-        product, unit = self.product, self.product.unit
-        files = file_of(vectors, unit.lanes), file_of(accumulators, unit.lanes)
-        a, b = self.read(files, 0, unit.per_lane, product.a), self.read(files, 1, unit.per_lane, product.b)
-        result = product(a, b, self.read(files, 2, unit.results, product.result))
-        words = np.ascontiguousarray(result.T).view(np.uint32).T
-        files[bool(self.files[2])][self.target : self.target + len(words)] = words
-        step(scalars, 8)

@@ -20,18 +20,21 @@ Place = tuple[int, int]
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 OCP = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2}
 FNUZ = {"fp8": ml_dtypes.float8_e4m3fnuz, "bf8": ml_dtypes.float8_e5m2fnuz}
+CODES = ("fp8", "bf8")
+"""Of the types that an F8F6F4 instruction is told: those that the compiler uses."""
 FP8 = {"gfx942": FNUZ, "gfx950": OCP, "gfx1201": OCP}
 """What the matrix units take for 8-bit floats."""
 
 
 @dataclass(frozen=True)
 class Mfma:
-    """``D = A·B + C`` with A of ``side`` rows and ``k`` columns. A lane holds ``k · side / 64`` neighbours in K of one
-    row of A and as many of one column of B."""
+    """``D = A·B + C`` with A of ``side`` rows and ``k`` columns. A lane holds ``k · side / 64`` elements of one row of
+    A and as many of one column of B, ``together`` of them neighbours in K, or all: CDNA 4's 32 bytes are twice 16."""
 
     side: int
     k: int
     double: bool = False
+    together: int = 0
 
     lanes = 64
 
@@ -45,7 +48,9 @@ class Mfma:
 
     def operand(self, lane: int, element: int) -> Place:
         """(row of A or column of B, k) of an element that a lane holds."""
-        return lane % self.side, lane // self.side * self.per_lane + element
+        count = self.together or self.per_lane
+        run, place = divmod(element, count)
+        return lane % self.side, (run * (64 // self.side) + lane // self.side) * count + place
 
     def result(self, lane: int, element: int) -> Place:
         """(row, column) of a result. Four neighbours of a column follow each other; in f64 they are four apart."""
@@ -98,25 +103,32 @@ class Product:
     a: Any
     b: Any
     result: Any
+    shortened: bool = False
+    """Whether operands lose the 13 last bits of f32 (XF32; how they are rounded the documents do not say)."""
 
     @staticmethod
-    def of(name: str, arch: str) -> Product:
-        """``V_MFMA_F32_32X32X16_FP8_BF8`` → the product. ``KeyError`` for types, ``ValueError`` for names that the
-        compiler does not use."""
+    def of(name: str, arch: str, codes: tuple[int, int] = (0, 0)) -> Product:
+        """``V_MFMA_F32_32X32X16_FP8_BF8`` → the product; ``codes`` are the types of F8F6F4. ``KeyError`` for types,
+        ``ValueError`` for names that the compiler does not use."""
         found = re.fullmatch(r"v_(mfma|wmma)_(f32|i32|f64)_(16|32)x\3x(\d+)_([a-z0-9]+)_?([a-z0-9]*)", name.lower())
         if found is None:
             raise ValueError(f"{name} is none of the matrix instructions described here")
         kind, to, side, k, first, second = found.groups()
-        known = {**FLOATS, "i8": np.int8, "iu8": np.int8, **FP8.get(arch, {})}
+        known = {**FLOATS, "xf32": np.float32, "i8": np.int8, "iu8": np.int8, **FP8.get(arch, {})}
+        if first == "f8f6f4":
+            a, b = (known[CODES[code]] for code in codes)
+            return Product(Mfma(int(side), int(k), together=16), a, b, np.float32)
         a, b = known[first], known[second or first]
         result = {"f32": np.float32, "i32": np.int32, "f64": np.float64}[to]
         if kind == "wmma":
             return Product(Wmma(1 if arch.startswith("gfx11") else 2, 8 * np.dtype(a).itemsize), a, b, result)
-        return Product(Mfma(int(side), int(k), to == "f64"), a, b, result)
+        return Product(Mfma(int(side), int(k), to == "f64"), a, b, result, first == "xf32")
 
     def __call__(self, a: Any, b: Any, c: Any) -> Any:
         """The registers of the result, ``[element][lane]``, from those of the operands, which have the same form."""
         unit = self.unit
+        if self.shortened:
+            a, b = ((x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32) for x in (a, b))
         wide: Any = np.int64 if self.result is np.int32 else np.float64
         left, right = np.zeros((unit.side, unit.k), wide), np.zeros((unit.k, unit.side), wide)
         for lane in range(unit.lanes):
