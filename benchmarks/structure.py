@@ -162,7 +162,9 @@ def main() -> int:
     if given.earlier:
         run = earlier(given.earlier, given)
     else:
-        jobs = chosen(collected(setting, [path.resolve() for path in given.outside]), given)
+        jobs = chosen(
+            collected(setting.cache, setting.environment("tritonx"), [p.resolve() for p in given.outside]), given
+        )
         with given.json.open("w") if given.json else nullcontext() as file:
             run = Run(file)
             compare(jobs, setting, run, given.seconds or float("inf"), given.dump)

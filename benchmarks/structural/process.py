@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -82,14 +82,12 @@ def find_peer(path: Path | None) -> Peer | None:
     return Peer(".".join(version.split(".")[:2]), Path(origin).parents[1])
 
 
-def collected(setting: Setting, outside: Sequence[Path]) -> list[Job]:
-    """All jobs, of no target yet."""
-    work = str(setting.cache / "texts")
+def collected(cache: Path, environment: Mapping[str, str], outside: Sequence[Path]) -> list[Job]:
+    """All jobs, of no target yet; texts that are written for them go to ``cache``."""
+    work = str(cache / "texts")
     command = [sys.executable, "-m", "tritonx.compat", "-m", "structural.collect", work, *map(str, outside)]
-    with (setting.cache / "collect.log").open("w") as log:
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, check=True, env=setting.environment("tritonx")
-        )
+    with (cache / "collect.log").open("w") as log:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=log, text=True, check=True, env=environment)
     return [read(line) for line in done.stdout.splitlines()]
 
 

@@ -103,17 +103,27 @@ def value_of(constant: Any) -> Any:
     return tuple(map(value_of, constant)) if isinstance(constant, list) else constant
 
 
-def compiled(job: Job, sources: Sources) -> Any:
-    import triton
+def source_of(job: Job, sources: Sources) -> Any:
+    """The ``ASTSource`` of a job."""
     from triton.compiler import ASTSource
 
     fn = sources.kernel(job)
     signature = {k: ast.literal_eval(v) if v.startswith("(") else v for k, v in job.signature.items()}
     constants = {(i,): value_of(v) for i, v in job.constants}
     attrs = {(i,): marks for i, marks in job.attrs}
-    target = target_of(job.target)
-    source = ASTSource(fn, signature, constexprs=constants, attrs=attrs)
-    return triton.compile(source, target=target, options=options_of(job))
+    return ASTSource(fn, signature, constexprs=constants, attrs=attrs)
+
+
+def compiled(job: Job, sources: Sources) -> Any:
+    import triton
+
+    return triton.compile(source_of(job, sources), target=target_of(job.target), options=options_of(job))
+
+
+def reason(error: BaseException) -> str:
+    """What was in the way, in a line."""
+    said = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' | '.join(said[-3:])}"[:400]
 
 
 def answer(job: Job, sources: Sources, dump: Path | None) -> dict[str, Any]:
@@ -122,8 +132,7 @@ def answer(job: Job, sources: Sources, dump: Path | None) -> dict[str, Any]:
         kernel = compiled(job, sources)
         row = measured(kernel.asm, kernel.metadata.shared, kernel.metadata.num_warps * target_of(job.target).warp_size)
     except (Exception, SystemExit) as error:
-        said = [line for line in str(error).splitlines() if line.strip()]
-        return {"error": f"{type(error).__name__}: {' | '.join(said[-3:])}"[:400]}
+        return {"error": reason(error)}
     if dump is not None:
         keep(kernel.asm, dump, f"{job.name}.{job.target}".replace("/", "_").replace(":", "_").replace(" ", "_"))
     return {"row": row, "seconds": round(time.perf_counter() - start, 2)}
