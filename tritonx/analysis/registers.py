@@ -64,6 +64,15 @@ class RegisterFile:
     streaming: int = 32
     """The same in a loop that only loads and adds up. With 16, loads of 128 bytes a thread were not all put first
     (column sum, 32×64 tiles: 2873 GB/s instead of 3704)."""
+    addresses: int = 8
+    """Of `streaming`, at least, that are for addresses and counters: where the tiles that a loop carries leave fewer,
+    its registers have no limit, since code within one spills. No other number has been measured."""
+    widening: int = 8
+    """More than `streaming` where narrow numbers are summed as pairs of words (16 bits and 64: 55 of 48 registers, 16
+    bytes spilled, cuda:90)."""
+    joined: int = 8
+    """Results that a thread may have of reductions that `reduce-together` makes one of: what they have found waits in
+    registers until all of it is written. No other number has been measured."""
     usual: int = 160
     """That a thread of a kernel with products has at least: where these are for one block alone, shared memory is not
     what keeps another one out."""

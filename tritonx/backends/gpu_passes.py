@@ -83,7 +83,9 @@ def layout_passes(gpu: GpuTarget, new: Sequence[Insert] = ()) -> Passes:
         SplitDots(memory),
         AssignLayouts(gpu),
         AccumulateInThreads(),
-        UnrollLoads(beside=costs.streaming, limit=gpu.register_limits),
+        UnrollLoads(
+            beside=costs.streaming, addresses=costs.addresses, widening=costs.widening, limit=gpu.register_limits
+        ),
         StageDotOperands(memory, gpu.named_registers or costs.thread_registers),
         CarryScalars(),
         ScheduleLoops(gpu),
@@ -112,7 +114,7 @@ def memory_passes(gpu: GpuTarget, new: Sequence[Insert] = ()) -> Passes:
     """
     every = (
         WidenFloat8(),
-        ReduceTogether(gpu.shared_memory),
+        ReduceTogether(gpu.shared_memory, gpu.costs.joined),
         ShareBarriers(gpu.shared_memory, gpu.matrix_loads, gpu.matrix_stores),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import scratch_size, tensor_layout
+from tritonx.analysis.registers import RegisterFile
 from tritonx.analysis.scratch import bits_along
 from tritonx.analysis.shared_budget import Room, SharedBudget
 from tritonx.dialects import tile
@@ -31,9 +32,6 @@ from tritonx.ir.types import shape_of, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts.dims import REGISTER
 from tritonx.transforms.gpu.neighbours import neighbours
-
-MOST = 8
-"""Results a thread that reductions make together: what they have found is in registers until all are written."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,13 @@ class ReduceTogether(ModulePass):
 
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have."""
+    results: int = RegisterFile.joined
+    """Results of a thread that reductions make together: they wait in registers until all are written."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for room in SharedBudget(self.shared_memory).rooms(op):
             for block in [b for each in ops_in(room.function) for region in each.regions for b in region.blocks]:
-                for group in neighbours(block, _exchanging, partial(_fit, room)):
+                for group in neighbours(block, _exchanging, partial(_fit, room, self.results)):
                     _join(group)
 
 
@@ -65,7 +65,7 @@ def _exchanging(op: Operation) -> tile.ReduceOp | None:
     return op if body is not None and all(is_speculatable(each) for each in list(body.ops)[:-1]) else None
 
 
-def _fit(room: Room, group: list[tile.ReduceOp]) -> bool:
+def _fit(room: Room, most: int, group: list[tile.ReduceOp]) -> bool:
     """Whether threads hold the same elements for all, and combine them along one axis, a thread has registers for the
     results and the block memory."""
     kinds = {
@@ -78,7 +78,7 @@ def _fit(room: Room, group: list[tile.ReduceOp]) -> bool:
     layout = tensor_layout(type_of(first.srcs[0]))
     along = bits_along(layout, first.axis.value.data).registers
     results = sum(len(op.srcs) for op in group) << (layout.in_bits(REGISTER) - len(along))
-    return results <= MOST and sum(map(scratch_size, group)) <= room.for_conversions(group)
+    return results <= most and sum(map(scratch_size, group)) <= room.for_conversions(group)
 
 
 def _join(group: list[tile.ReduceOp]) -> None:

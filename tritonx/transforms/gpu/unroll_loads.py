@@ -40,13 +40,6 @@ from tritonx.layouts.dims import REGISTER
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 from tritonx.transforms.tile.unroll import unroll
 
-ADDRESSES = 8
-"""Of those beside what is loaded, at least, are for addresses and counters: where the carried tiles need the others and
-more, code within the limit spills."""
-
-WIDENING = 8
-"""Registers more where narrow numbers are summed as pairs of words (16 bits and 64: 55 of 48, 16 bytes spilled)."""
-
 ADDRESS = 2
 """Registers."""
 
@@ -91,6 +84,10 @@ class UnrollLoads(ModulePass):
     """Simple ops that a thread may have in the body."""
     beside: int = RegisterFile.streaming
     """Registers of a thread beside what it loads: for addresses, and sums."""
+    addresses: int = RegisterFile.addresses
+    """Of these at least for addresses and counters: where the carried tiles leave fewer, there is no limit."""
+    widening: int = RegisterFile.widening
+    """Registers more where narrow numbers are summed as pairs of words."""
     limit: bool = False
     """Whether to set the registers of a thread."""
 
@@ -104,8 +101,8 @@ class UnrollLoads(ModulePass):
             loads = self._loads(loop)
             if loads and (factor := self._factor(loop, loaded := _loaded(loads, facts()))) > 1:
                 most = max(most, factor * loaded.values)
-                needed = max(needed, factor * loaded.values + sum(map(words, _sums(loop))) + ADDRESSES)
-                widening = max(widening, WIDENING * _widens(loop, loads))
+                needed = max(needed, factor * loaded.values + sum(map(words, _sums(loop))) + self.addresses)
+                widening = max(widening, self.widening * _widens(loop, loads))
                 unroll(loop, factor)
         limit = -(-(most + self.beside + widening) // 8) * 8
         if most and self.limit and "ttg.maxnreg" not in op.attributes and needed <= limit:

@@ -34,7 +34,7 @@ STEP_BITS = 256
 
 PART_BYTES = 64
 """Of a thread's registers that a part of an operand may take, if an instruction takes no more. There are two of them
-beside the sums, of which a thread may have 512 bytes."""
+beside the sums, of which a thread may have 512 bytes. No other number has been measured."""
 
 
 @dataclass(frozen=True)
