@@ -377,7 +377,7 @@ TRITONS_OPTIONS = {
 
 
 def test_options_that_not_every_backend_has_are_read_by_those_that_have_them() -> None:
-    """And nobody asks an object whether it has an option."""
+    """And no code asks an object whether it has an option."""
     from tritonx.backends.registry import portable_options
 
     options = portable_options()
@@ -677,7 +677,7 @@ DRAWN_BY_NUMPY = {"rand", "randn", "randint", "random", "seed", "permutation", "
 
 
 def unseeded(text: str) -> bool:
-    """Whether a program draws numbers that nobody can draw again."""
+    """Whether a program draws numbers that cannot be drawn again."""
 
     def draws(node: ast.AST) -> bool:
         if not isinstance(node, ast.Call):

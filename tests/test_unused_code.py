@@ -1,4 +1,4 @@
-"""No function, method or class of the packages is used by nobody (vulture): neither here nor in tests and benchmarks.
+"""No function, method or class of the packages is unused (vulture): neither here nor in tests and benchmarks.
 
 A name is used where it stands in any program, so what is found is certain, and what is not found may still be unused.
 Names that Triton has, and those that others call, are not asked about."""

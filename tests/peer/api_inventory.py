@@ -55,7 +55,7 @@ def accepts(ours: tuple[Parameter, ...] | None, theirs: tuple[Parameter, ...] | 
     if ours is None:
         return "has no signature"
     for mine, other in zip(ours, theirs, strict=False):
-        if mine.kind == other.kind and mine.kind.startswith("VAR_"):  # their names are nobody's
+        if mine.kind == other.kind and mine.kind.startswith("VAR_"):  # their names do not matter
             continue
         if (mine.name, mine.kind) != (other.name, other.kind) or other.default not in (None, mine.default):
             return f"{mine} for {other}"
@@ -112,7 +112,7 @@ def _module(name: str) -> ModuleType:
 
 
 def _bindings() -> Iterator[Found]:
-    """The modules of Triton's compiled part, each without its names: nobody's interface but its own Python's."""
+    """The modules of Triton's compiled part, each without its names: an interface of its own Python only."""
     for name in bindings(THEIRS):
         try:
             _module(name)

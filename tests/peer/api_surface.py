@@ -2,7 +2,7 @@
 
 The same walk describes Triton and tritonx, so that `api_states` can hold one against the other. A name
 belongs to the surface of a module where it has no leading underscore, or stands in `PRIVATE`, and is the package's own:
-what a module has imported from elsewhere (``typing``, ``functools``) is nobody's interface.
+what a module has imported from elsewhere (``typing``, ``functools``) is no interface.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Described:
 
 
 def modules(package: str) -> list[str]:
-    """The package and its modules, sorted; not those whose name has an underscore, which nobody imports but those of
-    `PRIVATE`."""
+    """The package and its modules, sorted; not those whose name has an underscore, which only those of `PRIVATE`
+    are imported by programs."""
     root = importlib.import_module(package)
     found = [one.name for one in pkgutil.walk_packages(root.__path__, package + ".", onerror=lambda name: None)]
     return sorted([package, *(name for name in found if name in PRIVATE or "._" not in name)])

@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Case:
-    """`trips` is how many times the pipelined loop goes round."""
+    """`trips` is the trip count of the pipelined loop."""
 
     name: str
     kernel: str

@@ -72,6 +72,6 @@ def test_another_default_is_found() -> None:
     assert accepts((Parameter("x", X.kind, "1"),), (Parameter("x", X.kind, "2"),))
 
 
-def test_a_name_that_nobody_knows_has_no_state() -> None:
+def test_an_unknown_name_has_no_state() -> None:
     assert row(Found(Described("triton.unheard_of", "function"), False)).state == ""
     assert row(Found(Described("triton.jit", "function"), True, "takes other arguments")).state == ""

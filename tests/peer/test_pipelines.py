@@ -114,7 +114,7 @@ def test_placed_by_our_passes(case: Case, texts: dict[str, str]) -> None:
     for op in list(module.walk()):
         if isinstance(op, LocalBarrierOp):
             erase(op)
-    assert execute(module, run.grid, run.args, setting), f"{where}: nobody misses the barriers"
+    assert execute(module, run.grid, run.args, setting), f"{where}: no report without the barriers"
 
 
 MUTATED = [case for case in CASES if not case.name.startswith(("persistent_s1", "sum_s1"))]

@@ -1,5 +1,5 @@
 """What a launch refuses because of the world around the kernel (globals that changed, what a closure holds, arguments,
-configurations, results that nobody uses): ours raises what the wheel raises, in its words, at the same step."""
+configurations, results without uses): ours raises what the wheel raises, in its words, at the same step."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_its_passes_are_listed_and_run(run: Run) -> None:
     assert ops == [*copies, *fetched, *fetched, "toy.mma"], done.stdout + done.stderr
 
 
-def test_a_copy_that_nobody_reads_is_waited_for(run: Run) -> None:
+def test_a_copy_that_is_not_read_is_waited_for(run: Run) -> None:
     text = (
         "tt.func public @f(%x: tensor<8x!tt.ptr<f32>>) {\n  %a = tt.load %x : tensor<8x!tt.ptr<f32>>\n  tt.return\n}\n"
     )

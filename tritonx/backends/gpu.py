@@ -19,8 +19,8 @@ has a default that any LLVM target can take, so that a machine says what its chi
 * ``convert``, ``dot``, ``local_load``, ``local_store``, ``async_copy``, ``reduce_lanes``, ``swap``, ``both``:
   instructions that few chips have; None or False says that this one has not.
 
-`GpuTarget` and `UnitCosts` say what layouts and schedules may count on. What a chip does not say of its registers
-nobody assumes: no limit is set, nothing is planned to wait in them.
+`GpuTarget` and `UnitCosts` say what layouts and schedules may count on. A chip that does not say what registers it
+has gets no plan that needs them: no limit is set, nothing is planned to wait in them.
 
 Nothing else of tritonx is promised to stay as it is. ``API_VERSION`` is raised when a change here would break a package
 that was written for the previous number; ``Backend.stable_version`` says for which one a backend was written. A name is

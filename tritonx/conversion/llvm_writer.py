@@ -72,7 +72,7 @@ class Module:
 
     def loop_mark(self, op: Operation, *, unrolls: bool = True) -> str:
         """What the branch back of a loop carries: that LLVM moves nothing out of it, where the op says so, and that
-        nobody unrolls it."""
+        it is not unrolled."""
         said = ["llvm.licm.disable"] if op.attributes.get("llvm.loop_annotation") == LICM_DISABLED else []
         said += [] if unrolls else ["llvm.loop.unroll.disable"]
         if not said:

@@ -153,7 +153,7 @@ class ConditionalLoop(ControlFlow):
 @dataclass(frozen=True)
 class OneOf(ControlFlow):
     """`scf.if`, `scf.execute_region`, `ttg.mask`: one of the regions is run, once. None may be if one of them is empty,
-    or if the op is `optional`, whose results are then nobody's values."""
+    or if the op is `optional`, whose results are then not defined."""
 
     optional: bool = False
 

@@ -23,7 +23,7 @@ starts. So each op states its effects, one `Effect` for each thing that it does:
   tensor data mover (`TENSOR_COUNTER`); when the mbarrier `by` completes its phase. A wait says here what it waits for;
   its property `left` says how many of them may still be under way.
 
-Of all of them scratch is nobody else's business than the allocator's: it must find the size of it
+Of all of them scratch concerns the allocator alone: it must find the size of it
 (`tritonx.analysis.buffers`), and barriers come between the scratch of two ops that share bytes.
 
 What an op does may depend on it: `ByOp` has a function of the op, `OfRegions` what the ops in its regions do.
@@ -330,7 +330,7 @@ def asynchronous(effect: Effect, completion: Completion, by: str = "", proxy: Pr
 OUTPUT_EFFECT = Effect(Kind.OUTPUT)
 SCRATCH_EFFECTS = (Effect(Kind.WRITE, Resource.SCRATCH), Effect(Kind.READ, Resource.SCRATCH))
 ANYTHING = (Effect(Kind.READ, Resource.GLOBAL), Effect(Kind.WRITE, Resource.GLOBAL), OUTPUT_EFFECT)
-"""What code that nobody can look into may do; it has no way to shared memory."""
+"""What opaque code may do; it has no way to shared memory."""
 
 PURE = Effects()
 VIEW = Effects(view_of="src")

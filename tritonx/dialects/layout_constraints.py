@@ -170,7 +170,7 @@ class Reduced(LayoutConstraint):
 @dataclass(frozen=True)
 class Reordered(LayoutConstraint):
     """The result takes over the registers of its operand, of several those of one after the other: elements come in an
-    order that nobody promises, but each once. So what are copies of one element must be so on both sides."""
+    order that is not defined, but each once. So what are copies of one element must be so on both sides."""
 
     def check(self, op: Operation) -> None:
         source, result = type_of(op.operands[0]), type_of(op.results[0])

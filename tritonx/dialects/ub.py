@@ -1,4 +1,4 @@
-"""Undefined behaviour, `ub`: the value nobody may depend on."""
+"""Undefined behaviour, `ub`: a value that must not be used."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class MisalignedAccess(KernelFault):
 
 
 class UninitialisedRead(KernelFault):
-    """A lane reads memory that nobody has written."""
+    """A lane reads memory that was never written."""
 
 
 class ReadOnlyWrite(KernelFault):

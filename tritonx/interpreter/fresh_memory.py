@@ -1,8 +1,8 @@
-"""Which bytes of a NumPy array nobody has written since `np.empty` made it.
+"""Which bytes of a NumPy array were not written since `np.empty` made it.
 
 NumPy lets a program bring its own allocator (NEP 49). The one here takes memory from NumPy's and fills what is not
 asked to be zero with a random word of eight bytes, a new one in each process. Where an array still holds the word,
-nobody has written there, neither NumPy nor a kernel: `written` tells by a look at the memory, when a launch is given
+neither NumPy nor a kernel has written there: `written` tells by a look at the memory, when a launch is given
 the array.
 
 It costs a fill of each new array, so it is on only where every kernel is interpreted, from the first `@jit` on, and off
@@ -13,7 +13,7 @@ while kernels run. What it cannot know counts as written:
 * elements that share an aligned word of eight bytes with one that was written before the launch, and the last three
   bytes or fewer of an array whose size is no multiple of eight.
 
-Memory that is copied while it holds the word (`np.empty(8).copy()`) is still what nobody wrote.
+Memory that is copied while it holds the word (`np.empty(8).copy()`) still counts as never written.
 """
 
 # NumPy's C interface is reached with ctypes, whose types say little.

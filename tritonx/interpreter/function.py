@@ -72,7 +72,7 @@ class InterpretedFunction(JITFunction):
     """Whether undefined values show as NaN or 0xA5 bytes; see `Execution.poison`."""
 
     has_source = True
-    """Whether the text of the function is known. Of one that `exec` made, and nobody kept the text of, the lines run as
+    """Whether the text of the function is known. Of one that `exec` made, and whose text was not kept, the lines run as
     they are, without what `rewrite` changes, and nothing is checked before."""
 
     def _read_source(self) -> tuple[list[str], int, str]:

@@ -27,7 +27,7 @@ class UninitialisedArray:
     >>> try:
     ...     interpreted(double)[(1,)](UninitialisedArray(4), BLOCK=4)
     ... except tritonx.InterpreterError as error:
-    ...     print("nobody" in str(error) or "uninitialised" in str(error))
+    ...     print("never written" in str(error) or "uninitialised" in str(error))
     True
     """
 

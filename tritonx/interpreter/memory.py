@@ -267,7 +267,7 @@ class Memory:
             lane = int(np.flatnonzero(~fine)[0])
             element = int(offsets[lane]) // dtype.itemsize
             raise UninitialisedRead(
-                f"{lanes.name(lane)} reads element {element} of {where.name}, which nobody has written"
+                f"{lanes.name(lane)} reads element {element} of {where.name}, which was never written"
             )
 
     def _scattered(self, addresses: np.ndarray, dtype: np.dtype, values: np.ndarray | None) -> np.ndarray:

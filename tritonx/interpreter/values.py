@@ -27,7 +27,7 @@ Array: TypeAlias = np.ndarray
 """A tile, or a scalar where both are meant: a NumPy scalar has an array's attributes, methods and operators."""
 
 Value: TypeAlias = object
-"""Whatever a value of the IR is held as, where nobody asks what it is: an `Array`, a `BlockPointer`, a `Descriptor`; in
+"""Whatever a value of the IR is held as, of any kind: an `Array`, a `BlockPointer`, a `Descriptor`; in
 the machine for `ttg` also what its own modules define (a view, a tile that a product is going to make)."""
 
 _INTEGERS: dict[int, np.dtype] = {

@@ -242,7 +242,7 @@ class _Gaps:
 
 @dataclass
 class Saved:
-    """The contents of a memory: each range's bytes, and which of them somebody has written."""
+    """The contents of a memory: each range's bytes, and which of them were written."""
 
     contents: list[tuple[Range, Array, Array | None]] = field(default_factory=list[tuple[Range, Array, "Array | None"]])
 
@@ -419,7 +419,7 @@ class WatchedMemory(Memory):
                       for r in self._ranges])  # fmt: skip
 
     def restore(self, saved: Saved) -> None:
-        """Put the contents back, into ranges that NumPy lets nobody write as well."""
+        """Put the contents back, into ranges that NumPy holds read-only as well."""
         for where, contents, written in saved.contents:
             if where.writeable:
                 where.elements(_BYTES)[1][:] = contents

@@ -3,7 +3,7 @@
 The widened module takes float64 arrays of as many elements in place of the float arrays. Conversions between float
 formats vanish. It is to be executed and is not valid IR: constants keep their attributes, whose values the meanings
 read as f64. There is none of a module that looks at the bits of floats, converts floats to integers, scales narrow
-formats, has tensor descriptors, or calls code that nobody widens; `NotWidened` names the op.
+formats, has tensor descriptors, or calls code that is not widened; `NotWidened` names the op.
 """
 
 from __future__ import annotations

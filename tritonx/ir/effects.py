@@ -15,7 +15,7 @@ from tritonx.dialects.effects import COUNTED, Effect, EffectList, Effects, Kind,
 from tritonx.ir.fold.constants import constant_of
 
 _NONE, _READ, _WRITE, _ANY = 0, 1, 2, 3
-"""Bits of what an op may do that somebody else can see. To write stands for everything else that must neither be
+"""Bits of what an op may do that is visible outside. To write stands for everything else that must neither be
 repeated, dropped nor moved: printing, synchronising, unknown effects."""
 
 _BY_CLASS: dict[type[Operation], int | None] = {}
@@ -98,7 +98,7 @@ def _seen(effect: Effect) -> int:
 
 
 def is_removable(op: Operation) -> bool:
-    """Whether an op whose results nobody uses may go: it writes nothing and ends no block."""
+    """Whether an op without uses may be deleted: it writes nothing and ends no block."""
     return not may_write(op) and not is_terminator(op)
 
 

@@ -22,7 +22,7 @@ def is_anything_asked() -> bool:
 
 
 def is_asked(topic: str) -> bool:
-    """Whether somebody wants to know."""
+    """Whether it is asked for."""
     return topic in _listed("TRITON_EXPLAIN") or "remarks" in _listed("MLIR_ENABLE_DIAGNOSTICS")
 
 

@@ -29,7 +29,7 @@ def source_of(op: Operation) -> tuple[SourcePoint, ...]:
 def excerpt(position: SourcePoint) -> str:
     """The source line with a caret under the column; empty where this process has not read the file.
 
-    A location in a file of IR may name any file (another machine's, a device, somebody's secrets), so that none is
+    A location in a file of IR may name any file (another machine's, a device, a secret), so that none is
     opened for it. The source of a kernel that is compiled here has been read into ``linecache`` by then.
     """
     known = linecache.cache.get(position.file)

@@ -39,7 +39,7 @@ class KernelInterface(Generic[T]):
 
     def launch_with(self, grid: Grid, args: tuple[object, ...], keywords: Keywords) -> object:
         """``run(*args, grid=grid, warmup=False, **keywords)``; may change ``keywords``. What wraps a kernel hands one
-        dictionary on to the next by it, where nobody put a ``run`` of another in place (`runs_as`)."""
+        dictionary on to the next by it, where ``run`` is not replaced (`runs_as`)."""
         return self.run(*args, grid=grid, warmup=False, **keywords)  # pyright: ignore  # what `run` takes is the subclass's to say
 
     def __getitem__(self, grid: Grid) -> Callable[..., Any]:

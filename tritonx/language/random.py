@@ -2,7 +2,7 @@
 SC 2011).
 
 The stream of a seed is a function of the offset: Philox-4x32, 10 rounds by default, whose first two counters are the
-low and the high half of the offset. ``philox`` with 64-bit counters of one's own is Philox-4x64.
+low and the high half of the offset. ``philox`` with counters of 64 bits is Philox-4x64.
 """
 
 # Parameters of kernels have no Python types, and constexpr defaults are not those of their annotations.

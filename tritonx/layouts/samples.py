@@ -83,7 +83,7 @@ def random_mfma(rng: Random, rank: int = 2) -> AmdMfmaEncoding:
 
 def random_wmma(rng: Random, rank: int = 2) -> AmdWmmaEncoding:
     version = rng.choice([1, 2, 3])
-    # Version 1 with several tiles in a warp, which nobody uses, numbers its registers differently in the wheel.
+    # Version 1 with several tiles in a warp, which is not used, numbers its registers differently in the wheel.
     tiles = (1,) * (rank - 2) + split(rng, rng.randrange(3) if version > 1 else 0, 2)
     shape = (16, 16, 32) if version == 3 else (16, 16, 16)
     warps = split(rng, rng.randrange(4), rank)

@@ -229,7 +229,7 @@ class FileCacheManager(CacheManager):
             _make_folder(self.cache_dir)
             self._list(path, content)
             _write_file(path, content)
-            if self._is_cache and not os.path.lexists(self._make_path(MARK)):  # somebody removed the entry meanwhile
+            if self._is_cache and not os.path.lexists(self._make_path(MARK)):  # the entry was removed meanwhile
                 self._list(path, content)
         except OSError as error:
             _warn_once(self._base, error)
@@ -276,7 +276,7 @@ class FileCacheManager(CacheManager):
             try:
                 content = read(path)
             except OSError:
-                return None  # the disk was full, or someone cleared the cache meanwhile
+                return None  # the disk was full, or the cache was cleared meanwhile
             files[name] = {"bytes": len(content), "sha256": digest(content)}
         text = json.dumps({"child_paths": group, "files": files, "created": time.time()})
         path = self.put(text, GROUP_PREFIX + filename, binary=False)

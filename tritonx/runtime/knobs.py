@@ -83,7 +83,7 @@ class CacheKnobs(Group):
     max_bytes = Knob("TRITON_CACHE_MAX_BYTES", 2 << 30, parse_size)
     """The cache is pruned, least recently used first, when it grows beyond this; 0 is no bound."""
     shared = Knob("TRITON_CACHE_SHARED", "", parse_sharing)
-    """Who else may write the cache's folders: nobody, ``group`` (the groups that this user is in) or ``anyone``. The
+    """Who else may write the cache's folders: no one, ``group`` (the groups that this user is in) or ``anyone``. The
     code in a cache is run, so that whoever can write it can run code as this user."""
     manager_class = Knob[Any]("TRITON_CACHE_MANAGER", None, import_class)
     remote_manager_class = Knob[Any]("TRITON_REMOTE_CACHE_BACKEND", None, import_class)

@@ -98,7 +98,7 @@ def counted(out, n):
     a = n
     b = n
     unchanged = n
-    # Only what changes goes round.
+    # Only what changes is carried.
     # CHECK: [[R:%.*]] = scf.for %i = {{.*}} to %n step {{.*}} iter_args([[A:%.*]] = %n) -> (i32)  : i32 {
     for i in range(n):
         # CHECK-NEXT: [[NEXT:%.*]] = arith.addi [[A]], %i

@@ -90,7 +90,7 @@ def check_what_waits_too_little(folder: Path) -> None:
             except ToyFault as fault:
                 assert re.match(r".*copies\.py:\d+: ", str(fault)), fault
             else:
-                raise AssertionError(f"nobody noticed that this wait was {kind}: {wait[0]}{text}")
+                raise AssertionError(f"no report although this wait was {kind}: {wait[0]}{text}")
 
 
 def check_the_end() -> None:

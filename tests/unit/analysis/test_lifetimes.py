@@ -224,7 +224,7 @@ def test_what_is_under_way_keeps_its_buffer(name: str) -> None:
     module = program(text)
     assert alive(module, "m") == ("ttg.local_alloc", end)
     assert not reported(placed(name))
-    assert reported(placed(name, by_text=True)), "nobody misses the rest of the life"
+    assert reported(placed(name, by_text=True)), "the rest of the live range is not missed"
 
 
 def test_which_of_the_waits_is_enough() -> None:
@@ -237,7 +237,7 @@ def test_which_of_the_waits_is_enough() -> None:
 
 
 TO_THE_END = {
-    "a group that nobody waits for": f"""{POINTERS}
+    "a group without a wait": f"""{POINTERS}
     %m = ttg.local_alloc : () -> TILE
     %u = {COPY}
     %v = ttg.async_commit_group tokens %u{SECOND}""",
@@ -245,7 +245,7 @@ TO_THE_END = {
     %m = ttg.local_alloc : () -> TILE
     %u = {COPY}{SECOND}
     %w = ttg.async_wait {{num = 0 : i32}}""",
-    "an mbarrier that nobody waits for": f"""{MADE}
+    "an mbarrier without a wait": f"""{MADE}
     %m = ttg.local_alloc : () -> TILE
     ttng.wait_barrier %b, %c0 : BAR
     ttng.async_tma_copy_global_to_local %d[%c0, %c0] %m, %b, %true : DESC, BAR -> TILE{SECOND}""",

@@ -1,4 +1,4 @@
-"""Numbers that go round a loop, counted along: drawn loops against what their ops mean, round by round."""
+"""Loop-carried numbers, counted along: drawn loops against what their ops mean, round by round."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COUNTED: dict[str, Callable[[int, int], int]] = {
 
 @dataclass
 class Loop:
-    """`%c0` and so on go round; `steps` are the lines of a round, each with what it makes of the values before."""
+    """`%c0` and so on are carried; `steps` are the lines of a round, each with what it makes of the values before."""
 
     starts: list[int]
     lines: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Loop:
 
 
 def drawn(random: Random) -> Loop:
-    """Counters that go round, stop, or turn back, and others that follow one."""
+    """Counters that wrap around, stop, or turn back, and others that follow one."""
     loop = Loop([random.randrange(-3, 6) for _ in range(random.randint(1, 5))])
     for number in range(len(loop.starts)):
         own, most = f"%c{number}", loop.constant(random.randrange(1, 9))
@@ -128,7 +128,7 @@ def test_rounds_before_all_repeats(behind: int) -> None:
 
 @pytest.mark.parametrize("draw", range(60))
 def test_rounds_between(draw: int) -> None:
-    """The next round with the same number, from any round on, of counters that go round, stay, or count on."""
+    """The next round with the same number, from any round on, of counters that wrap around, stay, or count on."""
     random = Random(SEED * 1000 + draw)
     check(drawn(random), random.random() < 0.5, f"seed {SEED * 1000 + draw}")
 

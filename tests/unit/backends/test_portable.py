@@ -380,7 +380,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     assert "ttg.maxnreg" in module.attributes
 
 
-def test_nothing_waits_in_registers_of_which_nobody_says_how_many_there_are() -> None:
+def test_nothing_waits_in_registers_of_an_unknown_number() -> None:
     known = UnitCosts(held_bytes=128, register_bytes=4096, thread_bytes=64)
     assert (known.thread_share(32), known.thread_share(128), known.thread_registers) == (64, 32, 16)
     assert (UnitCosts().thread_share(32), UnitCosts().thread_registers) == (None, None)

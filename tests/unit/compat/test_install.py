@@ -64,7 +64,7 @@ print("argv", sys.argv[1:], __name__)
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program, and beside it in ``LEAK`` a triton that nobody may see."""
+    """A program, and beside it in ``LEAK`` a triton that must not be seen."""
     theirs = tmp_path / "LEAK" / "triton"
     theirs.mkdir(parents=True)
     (theirs / "__init__.py").write_text("raise SystemExit('the other triton')")

@@ -81,7 +81,7 @@ def test_views_and_parts(watching: Any) -> None:
 def test_kernels(watching: Any) -> None:
     def test() -> None:
         kernel, x, middle, o = interpreted(copies), np.ones(32), np.empty(32), np.empty(32)
-        with pytest.raises(UninitialisedRead, match="lane 0 reads element 0 of x, which nobody has written"):
+        with pytest.raises(UninitialisedRead, match="lane 0 reads element 0 of x, which was never written"):
             kernel[(1,)](middle, o, 32, N=32)
         kernel[(1,)](x, middle, 20, N=32)
         kernel[(1,)](middle, o, 20, N=32)
@@ -127,7 +127,7 @@ assert (o == 2).all()
 try:
     kernel[(1,)](np.empty(8), o, N=8)
 except UninitialisedRead as error:
-    assert "which nobody has written" in str(error)
+    assert "which was never written" in str(error)
 else:
     raise SystemExit("not found")
 

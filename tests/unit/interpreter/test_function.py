@@ -437,11 +437,11 @@ def copy_half(x, o, n, N: tl.constexpr):
     tl.store(o + i, tl.load(x + i), mask=i < n)
 
 
-def test_memory_that_nobody_has_written() -> None:
+def test_memory_that_was_never_written() -> None:
     x, middle, o = np.arange(8, dtype=np.float32), UninitialisedArray(8), np.zeros(8, np.float32)
     kernel = interpreted(copy_half)
     kernel[(1,)](x, middle, 6, N=8)
-    with pytest.raises(UninitialisedRead, match="lane 6 reads element 6 of x, which nobody has written"):
+    with pytest.raises(UninitialisedRead, match="lane 6 reads element 6 of x, which was never written"):
         kernel[(1,)](middle, o, 8, N=8)
     kernel[(1,)](x, middle, 8, N=8)
     kernel[(1,)](middle, o, 8, N=8)
@@ -507,7 +507,7 @@ except tritonx.InterpreterError as error:
 """
 
 
-def test_functions_whose_text_nobody_kept(tmp_path: Path) -> None:
+def test_functions_whose_text_was_not_kept(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(WITHOUT_TEXT)
     environment = {**os.environ, "TRITONX_INTERPRET": "1"}

@@ -74,7 +74,7 @@ def test_uninitialised() -> None:
     base = memory.register(array, "out", initialised=False)
     memory.store(np.array([base + 4]), np.array([5], np.int32))
     assert memory.load(np.array([base + 4]), np.dtype(np.int32))[0] == 5
-    with pytest.raises(UninitialisedRead, match="lane 1 reads element 2 of out, which nobody has written"):
+    with pytest.raises(UninitialisedRead, match="lane 1 reads element 2 of out, which was never written"):
         memory.load(np.array([base + 4, base + 8]), np.dtype(np.int32))
 
 

@@ -56,7 +56,7 @@ def test_a_dialect_that_fails_says_which(fresh: None, monkeypatch: pytest.Monkey
     assert parse_module(COMMON, "input.mlir", context=new_context()) is not None
 
 
-def test_nobody_replaces_a_dialect_of_this_package(
+def test_no_plugin_replaces_a_dialect_of_this_package(
     fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for distribution in ("aaa-first", "zzz-last"):

@@ -104,7 +104,7 @@ def test_files_of_others_are_made_again(store: Path, fake: Any) -> None:
 
 
 def test_a_temporary_folder_of_all_users_is_taken(store: Path, fake: Any) -> None:
-    """As /tmp, where nobody renames what belongs to others."""
+    """As /tmp, where only its owner may rename a file."""
     store.mkdir(parents=True)
     store.chmod(0o1777)
     store.parent.chmod(0o1777)
@@ -238,7 +238,7 @@ def test_the_stamp_is_not_written_through_a_link(store: Path, tmp_path: Path, fa
     assert not (tmp_path / "elsewhere").exists()
 
 
-@pytest.mark.parametrize(("members", "trusted"), [([], True), (["root"], True), (["root", "someone"], False)])
+@pytest.mark.parametrize(("members", "trusted"), [([], True), (["root"], True), (["root", "guest"], False)])
 def test_the_group_0_is_trusted_as_root_is(members: list[str], trusted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers that run under any user give it this group, and a home that the group may write."""
     monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_mem=members))

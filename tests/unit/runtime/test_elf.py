@@ -116,7 +116,7 @@ def test_two_copies_have_their_own_data(binary: bytes) -> None:
     assert call(second, "count", ctypes.c_int64) == 40
 
 
-def test_symbols_that_nobody_has(binary: bytes) -> None:
+def test_symbols_that_do_not_exist(binary: bytes) -> None:
     with pytest.raises(elf.LinkError, match="this process has no symbol imported"):
         elf.Library(binary, {})
 

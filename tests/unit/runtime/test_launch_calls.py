@@ -209,7 +209,7 @@ def by_kind(x, out, KIND: tl.constexpr, BLOCK: tl.constexpr):
 
 
 def test_arrays_are_looked_at_from_the_first_kernel_on_that_needs_it() -> None:
-    """The launch is written for arrays that nobody looks at, and again when a kernel writes to one or compares two."""
+    """The launch is written for arrays that are not read, and again when a kernel writes to one or compares two."""
     one, memory = np.zeros(1, np.float32), np.arange(33, dtype=np.float32)
     fixed = np.ones(32, np.float32)
     fixed.flags.writeable = False

@@ -1,4 +1,4 @@
-"""A cache on a server: what one machine compiles another finds, and what was damaged on the way nobody does."""
+"""A cache on a server: what one machine compiles another finds, and what was damaged on the way is a miss."""
 
 from __future__ import annotations
 

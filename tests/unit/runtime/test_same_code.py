@@ -175,7 +175,7 @@ def test_damage_is_compiled_around(damage: str) -> None:
 
 
 def test_code_that_cannot_be_loaded_is_made() -> None:
-    """Under its right digest; the first kernel's is not loaded, so that nobody has seen it."""
+    """Under its right digest; the first kernel's is not loaded, so that it is unknown."""
     first = Compiled("cpu", 4)
     good = first.behind
     manager = cache.FileCacheManager(first.kernel.hash)

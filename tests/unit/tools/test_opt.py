@@ -172,7 +172,7 @@ def test_a_failure_points_at_the_kernels_line_where_there_is_one(tmp_path: Path)
 def test_a_location_opens_no_file(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / file
     if not path.exists():
-        path.write_text("what nobody should see\n")
+        path.write_text("what must not be seen\n")
 
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("a file was opened for a location")
@@ -182,7 +182,7 @@ def test_a_location_opens_no_file(file: str, tmp_path: Path, monkeypatch: pytest
         patched.setattr("tokenize.open", opened)
         code, _, err = run("-p", "inline", stdin=text)
     assert code == 1 and err.startswith(f"{path}:1:1: error: pass 'inline': recursive call of 'f'")
-    assert "nobody should see" not in err and "root:" not in err
+    assert "must not be seen" not in err and "root:" not in err
     assert "<stdin>:2:3: the op in the input" in err and "  tt.call @f()" in err
 
 

@@ -168,8 +168,8 @@ class Machine(ABC):
     """Whether the instructions of LLVM's `maxnum` and `minnum` take -0 for less than 0; `maximumnum` is emitted if
     not."""
     kept_in_loops: tuple[type[Operation], ...] = ()
-    """Ops that run beside their loop: an assembler does not gain by unrolling it where it knows how often it goes
-    round."""
+    """Ops that run beside their loop: an assembler does not gain by unrolling it where it knows the trip
+    count."""
     converts_bytes_slowly: bool = False
     """Whether an instruction that converts a byte to a float takes longer than moving its bits and a subtraction."""
 
@@ -201,7 +201,7 @@ class Machine(ABC):
     @property
     def scope_of_tiles(self) -> str:
         """What is said of accesses to tiles in shared memory (``, !alias.scope …``): that they are apart from
-        asynchronous copies that are under way; nothing where nobody takes them for the same."""
+        asynchronous copies that are under way; nothing where LLVM does not take them for the same."""
         return ""
 
     # ---- the frame of a kernel

@@ -241,7 +241,7 @@ class Partitions:
 
 
 def registers_of(op: WarpSpecializeOp) -> tuple[int | None, ...]:
-    """What a thread of the kernel's own warps, and of each partition's, may hold; None where nobody asked."""
+    """What a thread of the kernel's own warps, and of each partition's, may hold; None where that asked."""
     if op.actualRegisters is None:
         return (None,) * (1 + len(op.partitions))
     return tuple(int(n) for n in op.actualRegisters.get_values())

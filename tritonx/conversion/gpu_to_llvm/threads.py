@@ -100,7 +100,7 @@ class Threads:
         return self.f.inst(f"lshr i32 {thread}, {self.f.machine.warp_size.bit_length() - 1}")
 
     def read_anew(self) -> Stand:
-        """The lane and the warp, written where the emitter stands, of which nobody knows that they are known."""
+        """The lane and the warp, written where the emitter stands, which are not known to be constant."""
         thread = self._in_group(self.f.machine.thread_id_anew(self.f))
         return Stand(self._lane_of(thread), "0" if self.group.warps == 1 else self._warp_of(thread))
 

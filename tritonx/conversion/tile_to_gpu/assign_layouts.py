@@ -23,7 +23,7 @@ class AssignLayouts(TargetModulePass[GpuTarget]):
     """Chooses the layout of every tile and writes it.
 
     `solve` chooses, `write` writes the layouts and the conversions between them, and records the launch shape in the
-    module's attributes. Tiles that nobody uses are removed.
+    module's attributes. Tiles without uses are removed.
 
     As text it names a target and compile options, those of the launch shape and those that the backend describes its
     target by: `assign-layouts{target="chip:v1" num_warps=8}`; `tritonx-opt` asks the backend (`from_target`).

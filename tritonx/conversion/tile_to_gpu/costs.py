@@ -42,7 +42,7 @@ and multiplied by f32 on an H200, 64 are better widened there than stored (106 Â
 62; 512: 128 and 62; 1024: 171 and 65)."""
 INDEX_COST = 4
 """Of each register of an index that arrives: what had been one sum and constants, which addresses take in for nothing,
-is a number nobody knows anything of."""
+is an unknown number."""
 MADE_IN_PLACE = 256
 """Elements of a product's operand that each thread makes for itself, as a choice by a mask, though others make them as
 well: products of f32 on an H200 with 64, 256, 512 and 1024 so chosen took 94, 55, 59 to 102 and 107 Âµs, with operands

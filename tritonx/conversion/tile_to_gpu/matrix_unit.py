@@ -9,7 +9,7 @@ An operand that the unit reads from shared memory by itself has the encoding of 
 want it stored there. A unit whose products are not ``tt.dot`` any more says which op they are (``DotLayout.op``).
 
 So nothing that serves every vendor knows an instruction. A unit with 16x8 results for warps of 32, one for waves of 64,
-and one that somebody makes up in a package of their own are three values of one kind. What the unit's instructions are
+and one that another package defines are three values of one kind. What the unit's instructions are
 is said where a thread's program is written (``Machine.dot``), by the layout of the result: every unit has results in a
 layout that no other unit of the target has.
 """

@@ -25,7 +25,7 @@ def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
 
 def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -> PassStage:
     """The stage `ttgir`. A file that is `ttg` already needs the `memory` passes only, and where they have placed its
-    memory already, or somebody else has, those that say so (`Contract.placed`).
+    memory already, or another program has, those that say so (`Contract.placed`).
     """
 
     def pending(module: ModuleOp) -> tuple[ModulePass, ...]:

@@ -1,7 +1,7 @@
 """The state of emitting one kernel: where every SSA value is, and how an element of it is computed.
 
 A scalar (also a pointer, a block pointer, a descriptor) is a tuple of LLVM values. A tile is either a buffer, a `View`
-of memory, or nothing but its definition, evaluated for a chunk of elements at a `Position` when somebody needs it.
+of memory, or nothing but its definition, evaluated for a chunk of elements at a `Position` when it is needed.
 
 A position is one index a dimension and at most one *lane dimension*, along which the chunk holds `width` consecutive
 elements. A value that does not vary along the lane dimension evaluates to a scalar (`Lanes` of width 0), so `x *

@@ -1,7 +1,7 @@
 """Which tiles may be written over the loop-carried tile that they replace.
 
 A loop carries a tile in one buffer. `acc = acc * alpha + dot(p, v)` should update that buffer rather than fill another
-one and copy. Writing the yielded tile y over the carried tile a is right if nobody reads a afterwards, and whoever
+one and copy. Writing the yielded tile y over the carried tile a is right if a is not read afterwards, and whoever
 reads it in the same loop nest reads it at the element being written. A matrix product's accumulator operand is written
 over as well, so the chain `a → a * alpha → dot` collapses into one buffer.
 """
@@ -34,7 +34,7 @@ class Read:
 
 
 def prefer_accumulators(e: Emitter, plan: Plan) -> None:
-    """A product's accumulator, if nobody else wants it, is computed where the product goes; its operands are held as
+    """A product's accumulator, if it has no other use, is computed where the product goes; its operands are held as
     f32.
     """
     for item in plan.items:

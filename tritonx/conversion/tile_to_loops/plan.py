@@ -1,7 +1,7 @@
 """The fusion plan: which tiles become memory, and which loops share an iteration.
 
 A tile need not exist. `exp(x - m)` over 1024 elements is a loop that computes sixteen elements at a time in vector
-registers; only some tiles have to lie in memory, because somebody reads them in another order or in a later loop. For
+registers; only some tiles have to lie in memory, because they are read in another order or in a later loop. For
 one block of straight-line code the planner decides:
 
 * **inline** ops compute nothing by themselves: they are evaluated, for the chunk of elements at hand, wherever they are

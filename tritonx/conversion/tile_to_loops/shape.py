@@ -189,7 +189,7 @@ def _unsplat(e: Emitter, op: tile.UnsplatOp) -> None:
 
 
 def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
-    """Count element by element; what lies outside the bins, or is masked off, goes to a bin that nobody reads."""
+    """Count element by element; what lies outside the bins, or is masked off, goes to a bin that is not read."""
     w = e.writer
     (count,) = shape_of(op.src.type)
     (bins,) = shape_of(op.results[0].type)

@@ -1,7 +1,7 @@
 """Type rules and checks that several op families of the tile dialect share.
 
 A rule computes the type of one operand or result from another's; a check raises `VerifyException` with the reason.
-Both never raise anything else, whatever the types are: the parser applies them to text that nobody has looked at yet.
+Both never raise anything else, whatever the types are: the parser applies them to text that is not verified yet.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A syntactic look at the body gives the names that it may assign (``syntax.assigned_names``); those that are values
 before the loop become its block arguments. The body is then generated once, and what it turns out not to change is
 dropped again before the op is created. A compile-time number that the body assigns has to become a tensor before the
-loop, which is known only afterwards: then, rarely, the body is generated a second time. So it is where somebody reads,
+loop, which is known only afterwards: then, rarely, the body is generated a second time. So it is where a use reads,
 in a loop around or behind, what a loop before left of its variable: that is carried only where it is read.
 """
 

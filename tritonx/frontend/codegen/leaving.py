@@ -47,7 +47,7 @@ class StructuredBody:
             gen.scope[self.left] = constexpr(False)
 
     def end(self, gen: FunctionGenerator) -> None:
-        """Behind the loop nobody asks."""
+        """Behind the loop it is not read."""
         for name in (self.broke, self.left):
             gen.scope.pop(name, None)
 

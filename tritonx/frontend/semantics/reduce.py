@@ -176,7 +176,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         combine_fn: object,
         unknown: bool = False,
     ) -> list[tensor]:
-        """``unknown``: the function is given elements of the padding as well, whose results nobody looks at."""
+        """``unknown``: the function is given elements of the padding as well, whose results are ignored."""
         scalars = [v.dtype for v in values]
         block = block_at(self.builder.location, [ir_type(t) for t in scalars * 2])
         results = self.inline_region(combine_fn, scalars * 2, block)

@@ -68,7 +68,7 @@ class Clocks:
         return known
 
     def acquire(self, warp: int, known: Knowledge) -> None:
-        """The warp learns what somebody has released."""
+        """The warp learns what was released."""
         np.maximum(self.seen[warp], known.seen, out=self.seen[warp])
         np.maximum(self.fenced[warp], known.fenced, out=self.fenced[warp])
         self.done[warp] |= known.done

@@ -61,7 +61,7 @@ class Queue:
         return [number for group in taken for number, _ in group]
 
     def all(self) -> list[tuple[int, Operation]]:
-        """What nobody has waited for yet."""
+        """What no wait has covered yet."""
         return [each for group in (*self.closed, self.open) for each in group]
 
 

@@ -38,7 +38,7 @@ OFFSET = "allocation.offset"
 """Where the allocation put an op's buffer; Triton's name, which `allocate-shared-memory` writes."""
 
 APART = 1024
-"""Buffers that nobody has allocated lie at multiples of this: the largest alignment."""
+"""Buffers that were not allocated lie at multiples of this: the largest alignment."""
 
 
 class Landing(Enum):
@@ -68,7 +68,7 @@ class Copy:
 
 
 class Hang(Exception):
-    """Nobody can go on; the reports say who waits for what."""
+    """No warp can go on; the reports say who waits for what."""
 
 
 class Machine:
@@ -102,7 +102,7 @@ class Machine:
         self.barriers: dict[int, MBarrier] = {}
         self.under_way: list[Copy] = []
         self.read: set[int] = set()
-        """Numbers of the copies to global memory of which somebody knows that they have read their source."""
+        """Numbers of the copies to global memory that are known to have read their source."""
         self.groups: list[Group] = []
         self.tensor_maps: dict[int, TensorMap] = {}
         self.cluster: list[Knowledge] = []
@@ -156,7 +156,7 @@ class Machine:
             self.reports.add(Kind.MISPLACED, op, f"bytes {offset} to {offset + size} of {end}")
 
     def buffer(self, op: Operation) -> Buffer | None:
-        """Memory for this execution of an op; None for scratch memory that nobody has allocated."""
+        """Memory for this execution of an op; None for scratch memory that was not allocated."""
         extent = self._extents.get(op)
         return None if extent is None else self.shared.buffer(op, *extent)
 
@@ -178,7 +178,7 @@ class Machine:
         return copy
 
     def has_read(self, copy: Copy) -> None:
-        """Somebody has waited until a copy to global memory has read the block's memory: it may outlive the block."""
+        """A wait has proved that a copy to global memory has read the block's memory: it may outlive the block."""
         self.read.add(copy.number)
 
     def is_under_way(self, copy: Copy) -> bool:
@@ -225,7 +225,7 @@ class Machine:
         for agent, queue in group.copies.items():
             for number, op in queue.all():
                 if not self.clocks.done[agent] >> number & 1:
-                    self.reports.add(Kind.UNFINISHED, op, "nobody has waited for it")
+                    self.reports.add(Kind.UNFINISHED, op, "there is no wait for it")
 
     def _hang(self) -> None:
         for group in self.groups:
@@ -242,7 +242,7 @@ class Machine:
         self.drive(main)
         for copy in list(self.under_way):
             if copy.number not in self.read:
-                self.reports.add(Kind.UNFINISHED, copy.op, "nobody has waited for it")
+                self.reports.add(Kind.UNFINISHED, copy.op, "there is no wait for it")
             self.land(copy)
 
 

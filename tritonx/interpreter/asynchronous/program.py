@@ -224,5 +224,5 @@ class Program:
     def _settled(self, op: Operation, value: InFlight) -> Array:
         """The tile of a product, which must be over."""
         if not self.group.finished(value.product):
-            self.machine.reports.add(Kind.IN_FLIGHT, op, "uses a result that nobody has waited for", value.product.op)
+            self.machine.reports.add(Kind.IN_FLIGHT, op, "uses a result before a wait for it", value.product.op)
         return value.value

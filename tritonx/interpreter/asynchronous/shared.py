@@ -27,8 +27,8 @@ from tritonx.interpreter.asynchronous.reports import Kind, Reports
 POISON = 0xA5
 """What bytes hold between the issue of a copy and its landing, and scratch memory afterwards."""
 
-NOBODY = 0
-"""The buffer of bytes that nobody has written."""
+UNWRITTEN = 0
+"""The buffer of bytes that were never written."""
 
 
 class Proxy(Enum):
@@ -96,11 +96,11 @@ class SharedMemory:
         self.proxies = proxies
         """Whether the program has operations of the asynchronous proxy at all."""
         self.placed = placed
-        """Whether somebody has placed the memory, and with that the fences in front of what overwrites it."""
+        """Whether the memory is allocated, and with that the fences in front of what overwrites it."""
         self.clocks = clocks
         self.reports = reports
         self.held: np.ndarray = np.full(blocks * stride, POISON, np.uint8)
-        self.owner: np.ndarray = np.full(blocks * stride, NOBODY, np.int32)
+        self.owner: np.ndarray = np.full(blocks * stride, UNWRITTEN, np.int32)
         self.accesses: list[Access] = []
         self.buffers: list[Buffer] = []
         self._executions = 0
@@ -197,7 +197,7 @@ class SharedMemory:
                 older.bytes &= ~access.bytes
 
     def forget(self, warps: Sequence[int]) -> None:
-        """Drop what nobody can collide with any more: what all running warps know. Writes of the generic proxy stay
+        """Drop what no access can race with any more: what all running warps know. Writes of the generic proxy stay
         until a fence is known to all as well."""
         chosen = list(warps)
         seen, fenced = self.clocks.seen[chosen].min(axis=0), self.clocks.fenced[chosen].min(axis=0)
@@ -224,7 +224,7 @@ class SharedMemory:
         self.owner[where] = buffer.number
 
     def reserve(self, buffer: Buffer, addresses: np.ndarray, size: int) -> None:
-        """Elements that a copy is going to fill: until it lands, nobody may rely on what is there."""
+        """Elements that a copy is going to fill: until it lands, its contents are undefined."""
         where = addresses.reshape(-1, 1) + np.arange(size)
         self.held[where] = POISON
         self.owner[where] = buffer.number
@@ -252,7 +252,7 @@ class SharedMemory:
         other = int(owners[wrong][0])
         count = int(np.count_nonzero(wrong))
         text = f"byte {at % self.stride} of the buffer at {buffer.base} ({count} bytes in all)"
-        if other == NOBODY or self.buffers[other - 1].op is buffer.op:
+        if other == UNWRITTEN or self.buffers[other - 1].op is buffer.op:
             self.reports.add(Kind.UNWRITTEN, op, text)
         else:
             self.reports.add(Kind.CLOBBERED, op, text, self.buffers[other - 1].op)

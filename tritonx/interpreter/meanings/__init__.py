@@ -43,7 +43,7 @@ MEANINGS: Table = {
 
 
 def meaning_of(cls: type[Operation]) -> Meaning | None:
-    """What the ops of a class mean; None where nobody says.
+    """What the ops of a class mean; None where that is unknown.
 
     >>> from tritonx.backends.tile import arith, scf
     >>> meaning_of(arith.AddiOp) is None, meaning_of(scf.YieldOp) is None

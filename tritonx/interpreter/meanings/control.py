@@ -102,7 +102,7 @@ def _unreachable() -> None:
 
 
 def _nothing() -> None:
-    """Programs run one after the other and lanes together: there is nobody to wait for."""
+    """Programs run one after the other and lanes together: there is nothing to wait for."""
 
 
 TABLE: Table = {

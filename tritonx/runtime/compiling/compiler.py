@@ -103,7 +103,7 @@ CompiledKernel.compile_source = compile
 
 
 def _tells(name: str) -> bool:
-    """Whether somebody asks for what only a compile prints of the kernel."""
+    """Whether a setting asks for what only a compile prints of the kernel."""
     if not any(map(knobs.getenv, ("TRITON_EXPLAIN", "MLIR_ENABLE_DIAGNOSTICS", "MLIR_ENABLE_DUMP"))):
         return False
     from tritonx.ir.explain import is_anything_asked

@@ -50,8 +50,8 @@ class PyTorchDriver(Driver):
         return ask(device) if ask is not None else self._stream(device)
 
     def _stream(self, device: int) -> int:
-        """Whether PyTorch is in use is asked until it is: it stays so, but in the child of a fork, where nobody can use
-        the device."""
+        """Whether PyTorch is in use is asked until it is: it stays so, but in the child of a fork, which cannot use the
+        device."""
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
             self._ask_stream = torch._C._cuda_getCurrentRawStream

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def tell_when_gone(loaded: LoadedKernel, name: str, metadata_group: Mapping[str, str], hash: str) -> None:
-    """Have ``knobs.runtime.kernel_unload_hook`` called when nobody has ``loaded`` or a launcher of it any more; not at
-    the end of the process, and not in the child of a fork. A kernel without weak references tells nothing."""
+    """Have ``knobs.runtime.kernel_unload_hook`` called when the last reference to ``loaded`` and its launchers is gone;
+    not at the end of the process, and not in the child of a fork. A kernel without weak references tells nothing."""
     module = getattr(loaded, "module", None)
     kept = module if isinstance(module, LoadedModule) else loaded
     with suppress(TypeError):

@@ -225,7 +225,7 @@ class LaunchHook(Protocol):
 
 class InitHandleHook(Protocol):
     """``knobs.runtime.kernel_load_start_hook`` and ``kernel_load_end_hook``: around the loading of a kernel; and
-    ``kernel_unload_hook``, once nobody can launch it any more: its ``module`` is None then.
+    ``kernel_unload_hook``, once it cannot be launched any more: its ``module`` is None then.
 
     >>> def hook(module, function, name, metadata_group, hash):
     ...     print(name)

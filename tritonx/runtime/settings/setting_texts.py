@@ -30,7 +30,7 @@ def parse_sealed(text: str) -> str | None:
 def _current_folder() -> str:
     try:
         return os.getcwd()
-    except OSError:  # somebody removed it
+    except OSError:  # removed meanwhile
         return ""
 
 

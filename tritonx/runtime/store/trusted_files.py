@@ -4,7 +4,7 @@ The rule is that of OpenSSH's ``StrictModes``. A file or folder is trusted if it
 neither its group nor everybody else can write it. The folders above it, up to the home directory or the root, must be
 trusted as well, because who can rename a folder can put another in its place. Three cases are not refused:
 
-* a folder with the sticky bit, as ``/tmp`` has it: nobody renames there what belongs to others;
+* a folder with the sticky bit, as ``/tmp`` has it: only its owner may rename a file there;
 * a group that holds this user alone, as most Linux systems make one for each user;
 * what ``knobs.cache.shared`` allows: ``group`` trusts the groups that this user is in, ``anyone`` everybody.
 
@@ -130,7 +130,7 @@ def _is_ours(group: int) -> bool:
 
 @cache
 def _is_private(group: int) -> bool:
-    """Whether ``group`` is this user's own, which nobody else is a member of, or root's without members: containers
+    """Whether ``group`` is this user's own, with no other member, or root's without members: containers
     that run under any user give it the group 0 and a home that this group may write."""
     import grp
     import pwd

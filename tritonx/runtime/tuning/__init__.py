@@ -4,7 +4,7 @@ Most of a search's time is compiling, and most measuring is of configurations th
 other processes while the device measures, what cannot run is told before it is compiled, and who is clearly slower is
 measured a few times only.
 
-    hearing     what a configuration would compile, as its launch says
+    dry_run     what a configuration would compile, as its launch says
     hints       what the backend says of configurations before any is compiled
     ahead       what a configuration would compile, handed to an executor
     workers     the processes that do so by default, as a concurrent.futures.Executor
@@ -15,7 +15,7 @@ measured a few times only.
     launches    a tuned kernel's launches, as a search sees them
     progress    the line on a terminal; report, what was tried as a table and a drawing
     case        a kernel and its launches in a file, for the command and for processes that measure
-    elsewhere   launches that another process measures
-    apart       a search on several devices at once
+    remote      launches that another process measures
+    across_devices  a search on several devices at once
     search      one search, from configurations to their times
 """

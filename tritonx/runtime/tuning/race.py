@@ -9,7 +9,7 @@ The race goes in two parts. A configuration *enters* when its compile is done: i
 it is clearly slower than the best so far (its interval lies above the best's, by a margin, because they were not
 measured in the same moment). When all are there, *rounds* follow: those that are left are measured by turns, twice as
 often in each round; who is clearly slower is out, and of the others no more than the better half goes on, except that
-nobody is out for a hundredth. The last one wins, or the best when each has had its time.
+none is dropped for a hundredth. The last one wins, or the best when each has had its time.
 
 Nothing here knows a device or a clock: ``measure`` is given.
 """
@@ -55,7 +55,7 @@ class Rules:
     """By how much an entering configuration must be slower than the best to be out."""
     confidence: float = 0.95
     near: float = 1.01
-    """Within this nobody is out before the end."""
+    """Within this none is dropped before the end."""
     round: int = 10
     """Measurements of the first round; each has twice as many as the one before."""
     most: int = 160

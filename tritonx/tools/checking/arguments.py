@@ -95,5 +95,5 @@ def _widened(value: object) -> object:
     array = host_array(value)
     if array is None:
         return value
-    with np.errstate(all="ignore"):  # the bytes of an array that nobody has written are any
+    with np.errstate(all="ignore"):  # the bytes of an array that was never written are any
         return array.astype(np.float64) if is_float(array.dtype) else array.copy()

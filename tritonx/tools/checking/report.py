@@ -14,7 +14,7 @@ KINDS = {
     "launch": "the launch's arguments do not fit the kernel",
     "bounds": "an access outside every array of the launch",
     "alignment": "an address that is no multiple of the element's size",
-    "uninitialised": "a read of memory that nobody has written",
+    "uninitialised": "a read of memory that was never written",
     "unwritten": "elements of an output (`np.empty`) that no program writes",
     "view": "an access to the gaps between the elements of a strided array",
     "read-only": "a store to an array that is not writeable",

@@ -42,7 +42,7 @@ class Unknown:
         raise AttributeError(f"{self._name}{what} is not drawn")
 
     @property
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  # nobody sets it
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  # it is not set
         """What `isinstance` asks for."""
         self._read.append(f"the class of {self._name}")
         return Unknown

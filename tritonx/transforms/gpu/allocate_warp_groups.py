@@ -32,7 +32,7 @@ class AllocateWarpGroups(ModulePass):
     Where partitions ask for registers (`requestedRegisters`), `ttg.maxnreg` becomes what each thread has at the
     launch, out of `registers` in all and no more than `limit` or than the module already says, and `actualRegisters`
     what a thread of the kernel's own warps has during the op, then of each partition: what it asked for, in eights; the
-    kernel's own warps have what is left. Refused where nobody says how many registers there are.
+    kernel's own warps have what is left. Refused where the number of registers is unknown.
 
     Ops that have their warps already are left as they are.
     """
@@ -46,7 +46,7 @@ class AllocateWarpGroups(ModulePass):
     )
 
     registers: int | None = None
-    """Registers of a block's threads in all; None where nobody says."""
+    """Registers of a block's threads in all; None where that is unknown."""
     fewest: int = 24
     """Registers that a thread keeps at least."""
     most: int = 256
@@ -54,7 +54,7 @@ class AllocateWarpGroups(ModulePass):
     threads_per_warp: int = 32
     """Lanes of a warp."""
     limit: int | None = None
-    """Registers of a thread at the launch at most; None where nobody says."""
+    """Registers of a thread at the launch at most; None where that is unknown."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         specialized = [inner for inner in ops_in(op) if isinstance(inner, WarpSpecializeOp)]
@@ -110,7 +110,7 @@ class AllocateWarpGroups(ModulePass):
 
 
 def registers_of_groups(starts: Sequence[int], warps: Sequence[int], registers: Sequence[int | None]) -> dict[int, int]:
-    """Warp group → the most registers a thread that one of its partitions has; none where nobody asked."""
+    """Warp group → the most registers a thread that one of its partitions has; none where it is not given."""
     found: dict[int, int] = {}
     for start, count, amount in zip(starts, warps, registers, strict=True):
         for group in range(start // WARPS_IN_GROUP, (start + count - 1) // WARPS_IN_GROUP + 1):

@@ -69,7 +69,7 @@ class PlacedMemory:
                 self._place(op)
 
     def of(self, value: SSAValue) -> Interval:
-        """The bytes that a value may name: all, of a value that comes from nobody knows where."""
+        """The bytes that a value may name: all, of a value of unknown origin."""
         return self._places.get(value, ALL)
 
     def in_round(self, value: SSAValue) -> Interval:

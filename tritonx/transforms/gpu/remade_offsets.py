@@ -3,8 +3,8 @@
 
 An epilogue loads a residual and stores a result at the same places: 16 offsets of a thread, say, which LLVM and ptxas
 compute once, so that they are in registers during all of what is between, beside an accumulator of 128 and as much that
-is computed of it. They are what ptxas then spills. Where a store's offsets are made of ranges of their own, of which
-nobody knows that they are the thread's (`tt.anew`), there is nothing to keep but scalars; the arithmetic of a row is an
+is computed of it. They are what ptxas then spills. Where a store's offsets are made of ranges of their own, which
+are not known to be the thread's (`tt.anew`), there is nothing to keep but scalars; the arithmetic of a row is an
 instruction or two, once a program. Behind a crowded loop, which is not looked at, it helped some kernels and made ptxas
 wait for the products of others (gradients of attention: C7515).
 

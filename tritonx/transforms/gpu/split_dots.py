@@ -28,7 +28,7 @@ class SplitDots(ModulePass):
 
     Where the operands take more than `shared_memory` bytes the product becomes two of half of K each, the sum of the
     first the accumulator of the second, and so on until they fit. Sums keep their order. What another product of the
-    block makes is not counted: it mostly lies in registers as the next one needs it. Operands that nobody else reads
+    block makes is not counted: it mostly lies in registers as the next one needs it. Operands without other uses
     are loaded and computed in parts, each in front of its product: threads have no registers for all of them."""
 
     name = "split-dots"

@@ -64,7 +64,7 @@ class StageDotOperands(ModulePass):
     For products that load whole matrices the memory is swizzled for that. The load stands in front of the first user;
     one that was converted outside the loop of its products stays there, unless it takes more than three quarters of the
     `registers` that a thread can name, with what the loop carries and the product's result: then it is read again for
-    each product. Where nobody says how many there are it stays.
+    each product. Where their number is unknown it stays.
 
     For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as a conversion would
     put it. Operands are staged as long as a function's buffers fit the `shared_memory` that a block may have: those of
@@ -82,7 +82,7 @@ class StageDotOperands(ModulePass):
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have."""
     registers: int | None = None
-    """Registers that a thread can name; None where nobody says."""
+    """Registers that a thread can name; None where that is unknown."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:

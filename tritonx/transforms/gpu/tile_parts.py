@@ -16,7 +16,7 @@ from tritonx.ir.types import element_type, i32, is_float, is_tensor, shape_of, t
 class TileParts:
     """Makes parts in front of ``place``, in the order in which they are asked for: ``count`` of each tile.
 
-    Indices are computed anew for each part, so are values of the same block that nobody else reads, loads among them if
+    Indices are computed anew for each part, so are values of the same block without other uses, loads among them if
     nothing is written up to ``place``: these and their addresses take registers for a part at a time. What is left is
     taken apart."""
 
@@ -30,7 +30,7 @@ class TileParts:
         return self._part(value, dim, number, alone=True)
 
     def _part(self, value: SSAValue, dim: int, number: int, *, alone: bool) -> SSAValue:
-        """``alone``: nobody else reads what it is wanted for."""
+        """``alone``: what it is wanted for has no other use."""
         made, shape = value.owner, list(shape_of(type_of(value)))
         dim %= len(shape)
         shape[dim] //= self.count

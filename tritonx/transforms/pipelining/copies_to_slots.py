@@ -118,7 +118,7 @@ class Rewriting:
         return self.body.insert_arg(i32, len(self.body.args))
 
     def _turn(self, slots: int, at: Point) -> Turn:
-        """Where the counter of this stage is; that of one slot stays there, unless somebody waits by it."""
+        """Where the counter of this stage is; that of one slot stays there, unless a wait uses it."""
         return self.turns.get((slots, at.place.stage)) or Turn(self.zero, self.zero)
 
     # --- copies

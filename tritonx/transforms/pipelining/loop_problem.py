@@ -266,7 +266,7 @@ class LoopPipeline:
         return any(is_asynchronous(op) and arc.value in values_of(op, "a") for op in products)
 
     def _until_done(self, reader: Reader) -> list[Reader]:
-        """The first one that needs the result of a product: before that nobody knows that its operands are read."""
+        """The first one that needs the result of a product: before that its operands may still be read."""
         ends = [
             Reader(self.home[arc.target], reader.distance + arc.distance)
             for arc in self.graph.arcs

@@ -225,7 +225,7 @@ class Held:
         return sum(not self._is_over(place, issued, task, ago) for ago in range(last, last + UNDER_WAY))
 
     def _is_over(self, place: Mapping[int, int], issued: Container[int], task: int, ago: int) -> bool:
-        """Whether somebody has waited for the work that the unit was given so many intervals ago, or for some that it
+        """Whether a wait has covered the work that the unit was given so many intervals ago, or for some that it
         was given later; which of two is later, where that is not settled, is taken as it is better."""
         for of, waiting, later in self.waits:
             if self.units[of] != self.units[task]:
@@ -237,7 +237,7 @@ class Held:
 
 
 UNDER_WAY = 3
-"""Intervals back in which a unit may have work that nobody has waited for."""
+"""Intervals back in which a unit may have work that no wait has covered."""
 
 
 def faults(problem: Problem, schedule: Schedule) -> list[str]:

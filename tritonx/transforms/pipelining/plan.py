@@ -145,7 +145,7 @@ class Counter:
 @dataclass(frozen=True)
 class Barrier:
     """One mbarrier a slot, which tells of `buffers` that the copy engine brings together: where it is told to expect
-    their bytes, and where somebody waits for its phase."""
+    their bytes, and where its phase is waited for."""
 
     buffers: tuple[int, ...]
     nbytes: int
@@ -212,7 +212,7 @@ class Plan:
         for number in buffers:
             buffer = self.buffers[number]
             if buffer.by is not agent:
-                return f"nobody tells a wait that buffer {number} has come"
+                return f"no wait learns that buffer {number} has arrived"
             if not (buffer.source.precedes(at) and buffer.source.op < at.op):
                 return f"buffer {number} is waited for before it is on its way"
             if not all(at.precedes(read.at) for read in buffer.reads):
@@ -220,9 +220,9 @@ class Plan:
         return None
 
     def _unknown(self, number: int, told: Sequence[tuple[tuple[int, ...], Point, Agent]]) -> str | None:
-        """Whether nobody waits for what comes asynchronously."""
+        """Whether there is no wait for what arrives asynchronously."""
         waited = self.buffers[number].by is Agent.STORE or any(number in buffers for buffers, _, _ in told)
-        return None if waited else f"nobody waits for buffer {number}"
+        return None if waited else f"there is no wait for buffer {number}"
 
     def _early(self, barrier: Barrier) -> str | None:
         """Whether something comes before its bytes are expected, or to slots that another number of barriers has."""

@@ -188,8 +188,8 @@ class _Function:
         return found
 
     def _blocks(self, pipeline: LoopPipeline, schedule: Schedule) -> int | None:
-        """How many run beside each other on a multiprocessor, of which one works while others wait; None where nobody
-        says what registers it has."""
+        """How many run beside each other on a multiprocessor, of which one works while others wait; None where the
+        number of its registers is unknown."""
         costs = self.target.costs
         if costs.thread_bytes is None or costs.register_bytes is None:
             return None

@@ -2,7 +2,7 @@
 
 Such a unit moves pieces of 16 bytes. A block that begins within one ends the kernel (an illegal instruction), so the
 unit only gets blocks that are known to begin with a piece. It reads a tensor exactly, but what it writes are whole
-pieces: where a row ends within one, the rest is overwritten, which belongs to somebody else. So what is written is only
+pieces: where a row ends within one, the rest is overwritten, which is not the tensor's. So what is written is only
 the unit's where rows are known to end with a piece. Of signed 64-bit numbers it takes the smaller and the larger, of
 unsigned ones it also combines the bits (of signed ones: an illegal instruction): through a descriptor, either one.
 
@@ -29,7 +29,7 @@ from tritonx.ir.types import bit_width, shape_of, type_as
 from tritonx.ir.walk import ops_in
 
 ALIGNMENT = 16
-"""Bytes of which a descriptor's base and its strides, but the last one, are multiples: Triton's rule. Nobody checks it
+"""Bytes of which a descriptor's base and its strides, but the last one, are multiples: Triton's rule. It is not checked
 for one that a kernel makes. Also the size of the pieces in which blocks are written."""
 
 

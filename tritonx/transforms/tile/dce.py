@@ -18,10 +18,10 @@ from tritonx.ir.walk import ops_in
 
 @dataclass(frozen=True)
 class DeadCodeElimination(ModulePass):
-    """Removes ops, blocks and private functions that nobody needs.
+    """Removes ops, blocks and private functions that are dead.
 
-    Those are ops that nobody uses and that write nothing, blocks that nothing branches to, and functions that nobody
-    names. Loads are removed, unless volatile; so is a loop or a conditional whose results are unused and whose regions
+    Those are ops without uses that write nothing, blocks that nothing branches to, and functions that no op
+    calls. Loads are removed, unless volatile; so is a loop or a conditional whose results are unused and whose regions
     write nothing.
     """
 

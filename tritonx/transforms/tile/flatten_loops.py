@@ -329,7 +329,7 @@ class _Flat:
         return made.results[: len(outer.results)]
 
     def _unknown(self, type_: Attribute) -> SSAValue:
-        """A value that nobody reads."""
+        """A value without uses."""
         return self.builder.create(ub.PoisonOp, (), (type_,)).result
 
     def _body(self, block: Block) -> None:

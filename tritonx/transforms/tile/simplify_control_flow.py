@@ -28,7 +28,7 @@ class SimplifyControlFlow(ModulePass):
     """Simplifies ``scf.if``, ``scf.for`` and ``scf.while``, inside out.
 
     * an if whose condition is constant becomes that side; one whose sides are equal values or empty becomes selects;
-      results that nobody uses are dropped;
+      results without uses are dropped;
     * a loop that runs never or once becomes its initial values or its body;
     * a value that a loop carries unchanged is used directly; of two that are always equal one goes; one that only
       feeds itself is dropped.

@@ -115,7 +115,7 @@ class How:
 
 
 def report(tally: Tally, chosen: Sequence[str], how: How) -> bool:
-    """Run the cases on the tally's device, print what fails and why others are refused; whether nobody stopped it."""
+    """Run the cases on the tally's device, print what fails and why others are refused; False if interrupted."""
     device, seed = tally.device, tally.seed
     before = {} if how.record is None else how.record.of(device, seed)
     before |= {

@@ -4,7 +4,7 @@ block gets the registers that it needs.
 A backend says so in a compile's metadata. ``local``: the bytes of a thread's own memory, what it spills included. Such
 memory is several hundred times slower than a register, and code gets it by accident: an index that is not a constant, a
 vector that is cut through memory, a chain that is kept too long. ``thread_registers``: how many of 32 bits code can
-name; tiles that do not fit them may lie there, and where it is not said nobody knows which. ``registers`` and
+name; tiles that do not fit them may lie there, and where it is not said it is unknown which. ``registers`` and
 ``max_registers``: what a thread uses, and what there is for each thread of the block; code that uses more cannot be
 launched. ``traded``: the bytes of ``local`` for which a multiprocessor holds one more block, as the backend has
 decided. ``shared_hint``: what takes the shared memory of a block that needs more than it may have."""

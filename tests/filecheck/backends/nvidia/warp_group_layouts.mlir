@@ -13,7 +13,7 @@
 // WARPS: versionMajor = 2
 // WARPS-NOT: warp_group_dot
 
-// The accumulator goes round the loop in the unit's layout; operands are stored as the unit reads them.
+// The loop carries the accumulator in the unit's layout; operands are stored as the unit reads them.
 // CHECK-LABEL: @product
 // CHECK: %[[A:.*]] = ttg.local_alloc %a : (tensor<64x64xf16, #{{.*}}>) -> !ttg.memdesc<64x64xf16, #[[HALF]], #smem>
 // CHECK: %[[B:.*]] = ttg.local_alloc %b : (tensor<64x128xf16, #{{.*}}>) -> !ttg.memdesc<64x128xf16, #[[HALF]], #smem>

@@ -113,7 +113,7 @@ tt.func public @transposed(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i3
   tt.return
 }
 
-// A product on the matrix unit: the accumulator goes round the loop in the unit's layout, zeros and all.
+// A product on the matrix unit: the loop carries the accumulator in the unit's layout, zeros and all.
 // CHECK-LABEL: @product
 // CHECK: scf.for {{.*}} -> (tensor<64x64xf32, #[[MMA:mma[0-9]*]]>)
 // CHECK: tt.dot %{{.*}} : tensor<64x32xf16, #ttg.dot_op<{opIdx = 0, parent = #[[MMA]], kWidth = 2}>> * tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #[[MMA]], kWidth = 2}>> -> tensor<64x64xf32, #[[MMA]]>

@@ -29,7 +29,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %sum : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
   }
 
-  // A maximum down to one number: the threads' maxima go round.
+  // A maximum down to one number: the threads' maxima are carried.
   // CHECK-LABEL: @largest
   // CHECK: arith.constant dense<0xFF800000> : tensor<128xf32
   // CHECK: tt.reshape %x : tensor<1024xf32, {{.*}}> -> tensor<2x128x4xf32

@@ -27,7 +27,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
 
 // -----
 
-// Nobody asks for registers.
+// No registers are asked for.
 // CHECK: module attributes {"ttg.num-warps" = 2 : i32, "ttg.total-num-warps" = 8 : i32}
 // CHECK: warpGroupStartIds = array<i32: 4>
 // CHECK-NOT: actualRegisters

@@ -4,7 +4,7 @@
 #b = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  // The pointer goes round; tiles are made of it where they are read, in the body and behind it.
+  // The pointer is carried; tiles are made of it where they are read, in the body and behind it.
   // CHECK-LABEL: @moved
   // CHECK: %[[END:.*]] = scf.for %{{.*}} iter_args(%[[P:.*]] = %p) -> (!tt.ptr<f16>)
   // CHECK-NEXT: %[[S:.*]] = tt.splat %[[P]]

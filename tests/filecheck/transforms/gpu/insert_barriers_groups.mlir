@@ -16,7 +16,7 @@
 !product = tensor<64x32xf32, #mma>
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  // What one partition has pending is nobody's business in the next: each waits for its own threads.
+  // What one partition has pending does not concern the next: each waits for its own threads.
   // CHECK-LABEL: @siblings
   // CHECK: partition0
   // CHECK-NEXT: ttg.local_store
@@ -72,7 +72,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
-  // What nobody in the partitions touches does not wait, and is still pending behind them.
+  // What no partition touches does not wait, and is still pending behind them.
   // CHECK-LABEL: @untouched
   // CHECK: ttg.local_store
   // CHECK-NEXT: ttg.warp_specialize

@@ -137,7 +137,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 // -----
 
 // What a matrix load brings stays in registers during a loop where they suffice: 16 for a, and 64 for the result, which
-// the loop carries. An operand of 128 beside a result of 128 is read for each product, but where nobody says how many
+// the loop carries. An operand of 128 beside a result of 128 is read for each product, but where it is unknown how many
 // registers there are.
 // UNKNOWN-LABEL: @again
 // UNKNOWN: ttg.local_load

@@ -1,6 +1,6 @@
 // RUN: tritonx-opt %s -p "unroll-loads{limit=true}" | filecheck %s
 
-// The loads of a body take 16 registers, or more, and 32 are there to work with: the tile that goes round takes them all.
+// The loads of a body take 16 registers, or more, and 32 are there to work with: the carried tile takes them all.
 // CHECK: module attributes {{.*}}"ttg.threads-per-warp" = 32 : i32} {
 // CHECK-NOT: ttg.maxnreg
 // CHECK: @sum

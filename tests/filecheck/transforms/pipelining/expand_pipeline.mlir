@@ -4,7 +4,7 @@
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // One iteration ahead: the first load in front of the loop, if there is an iteration; in the loop the next one's, if
-  // there is one, which goes round. The loop has as many rounds as before.
+  // there is one, which is carried. The loop has as many iterations as before.
   // CHECK-LABEL: @ahead
   // CHECK: %[[ANY:.*]] = arith.cmpi slt, %{{.*}}, %n : i32
   // CHECK: %[[MASK:.*]] = tt.splat %[[ANY]]

@@ -1,6 +1,6 @@
 // RUN: tritonx-opt %s -p "flatten-loops,fold,cse,dce" | filecheck %s
 
-// What the prologue makes goes round; the sum begins anew behind the last round of a tile; the store stands in a branch.
+// What the prologue makes is carried; the sum starts again behind the last iteration of a tile; the store stands in a branch.
 tt.func public @tiles(%p: !tt.ptr<f32>, %tiles: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -20,7 +20,7 @@ tt.func public @load_and_store(%p: !tt.ptr<f16>, %h: i32, %w: i32, %s: i64, %i: 
   tt.return
 }
 
-// A descriptor parameter becomes base, extents, strides and the padding flag; it goes round loops as such.
+// A descriptor parameter becomes base, extents, strides and the padding flag; loops carry it as such.
 // CHECK-LABEL: @parameter
 // CHECK-SAME: (%{{.*}}: !tt.ptr<f32>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i1, %n: i32
 // CHECK: scf.for
@@ -69,7 +69,7 @@ tt.func public @rows(%d: !tt.tensordesc<tensor<1x8xf32>>, %x: tensor<32xi32>, %j
   tt.return
 }
 
-// A block pointer that walks: its offsets go round the loop; only the checked dimension is masked.
+// A block pointer that walks: its offsets are loop-carried; only the checked dimension is masked.
 // CHECK-LABEL: @block_pointer
 // CHECK: scf.for
 // CHECK-COUNT-1: arith.cmpi slt

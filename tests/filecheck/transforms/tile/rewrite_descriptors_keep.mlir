@@ -17,7 +17,7 @@ tt.func public @kept(%gathered: !tt.tensordesc<tensor<1x16xf16>>, %moved: !tt.te
   tt.return
 }
 
-// Blocks of which a dimension is dropped, descriptors that go round loops and those that are made here do not.
+// Blocks of which a dimension is dropped, loop-carried descriptors and those that are made here do not.
 // CHECK-LABEL: @rewritten
 // CHECK-NOT: tt.descriptor
 // CHECK: tt.return

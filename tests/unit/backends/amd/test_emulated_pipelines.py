@@ -1,5 +1,5 @@
 """Products whose loads run ahead, executed instruction by instruction: every type and number of stages, for loops that
-go round not at all, once, about as often as there are stages, and often.
+run not at all, once, about as often as there are stages, and often.
 
 The default is a sample with the run's seed; `TRITONX_EMULATED_PIPELINES=all` has the whole table."""
 

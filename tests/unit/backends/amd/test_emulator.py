@@ -328,7 +328,7 @@ def walk(a_ptr, b_ptr, c_ptr, d_ptr, k, sa, sb, M: tl.constexpr, N: tl.constexpr
 
 
 def test_pointers_that_a_loop_moves(emulator: Any) -> None:
-    """The scalar that they are made from goes round, also behind the loop, and masks leave out what lies beyond."""
+    """The scalar that they are made from is carried, also behind the loop, and masks leave out what lies beyond."""
     integers = np.random.default_rng(1).integers(-8, 8, 32 * 48 + 48 * 32).astype(np.float16)
     a, b = integers[: 32 * 48].reshape(32, 48), integers[32 * 48 :].reshape(48, 32)
     c, d = np.zeros((32, 32), np.float32), np.zeros((32, 16), np.float16)

@@ -112,7 +112,7 @@ def test_an_interpreted_poll_is_told_by_another_thread() -> None:
     assert seen[0] == 1
 
 
-def test_an_interpreted_poll_that_nobody_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interpreted_poll_that_never_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(atomic, "PATIENCE_NS", 1_000_000)
     with pytest.raises(EndlessPoll, match=r"has waited .* for the program") as caught:
         interpreted(told)[(1,)](np.zeros(1, np.int32), np.zeros(1, np.int32), TIME=None)

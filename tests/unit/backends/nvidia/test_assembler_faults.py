@@ -156,7 +156,7 @@ EITHER = """.version 8.0
 	ret;
 }}
 """
-"""Nobody reads %r8, so of the "and" and the "or" of %p1 and %p3 only the "or" is left."""
+"""%r8 is not read, so of the "and" and the "or" of %p1 and %p3 only the "or" is left."""
 
 
 @pytest.mark.parametrize("arch", [80, 90])

@@ -399,7 +399,7 @@ def test_descriptors_that_are_made_together(warps: int) -> None:
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_maps_that_nobody_acquires_are_found(together: bool) -> None:
+def test_maps_that_are_not_acquired_are_found(together: bool) -> None:
     if together:
         both = draw_together(Random(SEED))
         program = Program(made_together, both.args, both.constants, "cuda:90", 4, 1, OPTIONS)

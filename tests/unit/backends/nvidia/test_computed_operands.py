@@ -129,7 +129,7 @@ def test_what_cannot_be_copied_waits_in_registers(compiler: Any, n: int, k: int,
 @needs_assembler
 @pytest.mark.parametrize(("m", "warps"), [(64, 4), (128, 8)])
 def test_scales_are_loaded_a_round_before(compiler: Any, m: int, warps: int) -> None:
-    """So that nobody waits for them; and the tiles are copied 16 bytes at a time, though as many elements are stored
+    """So that no wait is needed; and the tiles are copied 16 bytes at a time, though as many elements are stored
     of a result of the same shape as have 8."""
     constants = {"M": m, "N": 128, "KB": 128}
     made = compiler(of_scaled, "90", SCALED, constants, num_warps=warps, num_stages=3)

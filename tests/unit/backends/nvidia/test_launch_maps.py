@@ -106,7 +106,7 @@ ELEMENTS = {"i8": 1, "f8E5M2": 1, "i16": 2, "f16": 2, "bf16": 2, "f32": 4, "i32"
 
 
 class Encoder:
-    """A driver that records what it is to encode, and copies to memory that nobody has."""
+    """A driver that records what it is to encode, and copies to memory that does not exist."""
 
     def __init__(self) -> None:
         self.calls: list[dict[str, Any]] = []
@@ -389,7 +389,7 @@ def test_the_stride_of_one_row_does_not_matter() -> None:
 
 @pytest.mark.parametrize("values", [(0, 0, 64), (1 << 20, 64, 0), (1 << 20 | 8, -5, 64), (1 << 20, -(1 << 31), 63)])
 def test_a_tensor_without_elements(values: tuple[int, ...]) -> None:
-    """Reads find padding, writes go where nobody reads; whatever base and strides are."""
+    """Reads find padding, writes go where nothing reads; whatever base and strides are."""
     held: dict[int, bytes] = {}
     places: list[int] = []
     for fields in ({"padding": "zero"}, {"padding": "nan"}, {"written": True, "read": False}):

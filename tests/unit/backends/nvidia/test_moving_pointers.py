@@ -52,7 +52,7 @@ def test_a_loop_carries_the_pointers_of_tiles(arch: str) -> None:
     np.testing.assert_array_equal(out, np.einsum("smk,snk->mn", *parts), err_msg=where)
     loop = innermost(text)
     moved = set(re.findall(r"add\.s64\s+(%rd\d+), \1, \d+;", loop))
-    assert "cp.async.c" in loop and len(moved) <= 2, f"{sorted(moved)} go round: {where}"
+    assert "cp.async.c" in loop and len(moved) <= 2, f"{sorted(moved)} are carried: {where}"
 
 
 def innermost(ptx: str) -> str:

@@ -107,7 +107,7 @@ def stated(x_ptr, z_ptr, n, row, WHAT: tl.constexpr, BLOCK: tl.constexpr):
 
 @pytest.mark.parametrize("what", ["argument", "offset", "pointers"])
 def test_what_is_only_stated_makes_no_vectors_wider_than_masks(compiler: Any, what: str) -> None:
-    """A row of 7,186 halves is no multiple of 16 bytes, though its author says so, and with Triton nobody notices."""
+    """A row of 7,186 halves is no multiple of 16 bytes, though its author says so; Triton does not notice."""
     signature = {"x_ptr": "*fp16", "z_ptr": "*fp16", "n": "i64", "row": "i64"}
     kernel = compiler(stated, "90", signature, {"WHAT": what, "BLOCK": 1024}, until="ptx", num_warps=4)
     assert (kernel.count(FULL), kernel.count("st.global.v4.b32")) == (0, kernel.count(SINGLE) // 8)

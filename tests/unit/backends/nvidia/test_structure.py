@@ -340,7 +340,7 @@ def test_a_product_by_multiply_adds_holds_a_slice(
 def test_a_long_product_by_multiply_adds_is_a_loop(
     compiler: Any, arch: str, shape: tuple[int, int, int], registers: int
 ) -> None:
-    """A quarter of K is written, and goes round four times."""
+    """A quarter of K is written, and iterated four times."""
     made = compiler(many_products, arch, PRODUCTS, dict(zip("MNK", shape, strict=True)))
     in_registers(made, registers)
     assert made.count("fma.rn.f32") == 1024

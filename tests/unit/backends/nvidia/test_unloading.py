@@ -1,4 +1,4 @@
-"""A module is unloaded when nobody can launch it any more, at a time when that is allowed; the hook tells of it."""
+"""A module is unloaded when it cannot be launched any more, at a time when that is allowed; the hook tells of it."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false -- kernels are the language's, not Python's

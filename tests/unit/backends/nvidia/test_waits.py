@@ -78,7 +78,7 @@ def test_a_wait_is_there_and_every_register_goes_through_it(
 
 
 @pytest.mark.parametrize(("inputs", "types", "words"), PASSED, ids=["memory", "f32", "f16", "all"])
-def test_what_nobody_reads_does_not_go_through_a_wait(inputs: list[str], types: list[str], words: int) -> None:
+def test_what_is_not_read_does_not_go_through_a_wait(inputs: list[str], types: list[str], words: int) -> None:
     """The wait is there all the same, and others go through."""
     assert waiting(inputs, types, 0, []) == ["~{memory}"]
     if len(inputs) > 1:

@@ -1,6 +1,6 @@
 """Mistakes written into `ttg` modules, one at a time: what the machine must find.
 
-`mutants(module)` names them all; `mutated(text, ...)` is the module with one. Each is one that somebody who writes a
+`mutants(module)` names them all; `mutated(text, ...)` is the module with one. Each is one that the author of a
 pass could make: a wait left out or too weak, a parity or a number of arrivals wrong, a fence or a barrier dropped, a
 buffer at another buffer's place.
 """
@@ -39,7 +39,7 @@ def _scaled(name: str, by: int) -> Change:
 
 
 def _no_wait(op: Any) -> None:
-    """Nobody waits; what the wait passes through stays under way."""
+    """There is no wait; what the wait passes through stays under way."""
     op.properties["pendings"] = IntegerAttr(100, i32)
 
 
@@ -87,8 +87,8 @@ def mutants(module: ModuleOp) -> Iterator[tuple[str, int]]:
 
 
 def _changes_nothing(name: str, op: Any) -> bool:
-    """Whether the program stays the same: a product is asynchronous anyway, a barrier or a result is
-    nobody's, or a neighbour waits or fences as well."""
+    """Whether the program stays the same: a product is asynchronous anyway, a barrier or a result is unused,
+    or a neighbour waits or fences as well."""
     match op:
         case ttng.WarpGroupDotWaitOp():  # unused: behind a loop that has waited itself
             return all(output.first_use is None for output in op.outputs) or _waited_for_again(op)
@@ -109,7 +109,7 @@ def _changes_nothing(name: str, op: Any) -> bool:
 
 
 def _waited_for_again(wait: ttng.WarpGroupDotWaitOp | ttng.TMAStoreWaitOp) -> bool:
-    """Whether a later wait of the block is for all, and in front of it nobody looks at what this one passes on or
+    """Whether a later wait of the block is for all, and in front of it nothing reads what this one passes on or
     writes to memory."""
     op: Any = wait.next_op
     while op is not None and not (isinstance(op, type(wait)) and op.pendings.value.data == 0):

@@ -111,7 +111,7 @@ def test_where_buffers_lie() -> None:
 @pytest.mark.parametrize("by", [0, 1, 2])
 def test_whose_bytes_they_are(spoilt: int, by: int) -> None:
     """Of three buffers of which two share memory: reading what the other one has written is reported for each of them,
-    the first of the program too; what nobody has written is not told as somebody's."""
+    the first of the program too; what was never written is not reported as a buffer's."""
     allocs = [
         f"%m{n} = ttg.local_alloc {{allocation.offset = {offset} : i32}} : () -> ALLOC"
         for n, offset in enumerate((0, 1024, 2048))

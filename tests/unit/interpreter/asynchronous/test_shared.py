@@ -1,5 +1,5 @@
 """Shared memory against a plain model of it: one record a byte for what it holds and whose it is, and of every access
-the set of bytes that nobody has written since, none of them ever forgotten."""
+the set of bytes that were not written since, none of them ever forgotten."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_order(draw: int) -> None:
     clocks.meet(range(WARPS))
     if not memory.proxies and not operations:
         memory.forget(range(WARPS))
-        assert not memory.accesses  # nobody can collide with what all know
+        assert not memory.accesses  # no access can race with what all know
 
 
 def drawn_touch(random: Random, warp: int, operations: list[int], memory: SharedMemory) -> Touch:

@@ -26,7 +26,7 @@ def exists(pid: int) -> bool:
 
 
 def is_gone(pid: int, seconds: float = 10.0) -> bool:
-    """Whether a process ends within ``seconds``; a zombie of somebody else's counts as ended."""
+    """Whether a process ends within ``seconds``; another process's zombie counts as ended."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:

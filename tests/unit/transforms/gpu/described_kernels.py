@@ -232,4 +232,4 @@ DESCRIBED: dict[str, Callable[[Random, int], Draw]] = {
     "described grouped": described_grouped,
     "described sums": described_sums,
 }
-"""By name: a kernel, for so many stages. The last argument is how often it goes round, the one before is written."""
+"""By name: a kernel, for so many stages. The last argument is its trip count, the one before is written."""

@@ -23,7 +23,7 @@ DRAWS = max(2, int(os.environ.get("TRITONX_RANDOM_KERNELS", "20")) // 10)
 
 
 def finished(random: Random) -> Program:
-    """A kernel with all passes applied, whose loops go round."""
+    """A kernel with all passes applied, whose loops run."""
     while True:
         made = random.choice((product, transposes))(random)
         if not any(isinstance(argument, int) and argument == 0 for argument in made.args):

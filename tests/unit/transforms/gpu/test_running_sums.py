@@ -76,7 +76,7 @@ def expected(constants: dict[str, Any], count: int, x: np.ndarray, factors: np.n
 
 
 def loop_sums(program: Program) -> list[tuple[int, ...]]:
-    """The extents of what goes round with parts of threads; nothing where one round has become no loop."""
+    """The extents of what is carried with parts of threads; nothing where one round has become no loop."""
     loops = [op for op in program.bound.module.walk() if isinstance(op, scf.ForOp)]
     return [shape for loop in loops for value in loop.results if len(shape := shape_of(type_of(value))) > 1]
 

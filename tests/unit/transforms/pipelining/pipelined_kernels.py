@@ -1,4 +1,4 @@
-"""Kernels whose loops become pipelines, with inputs on which sums are exact, and how often their loops go round."""
+"""Kernels whose loops become pipelines, with inputs on which sums are exact, and the trip counts of their loops."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's

@@ -1,4 +1,4 @@
-"""Loops of drawn kernels, run by drawn schedules, do what they did, however often they go round."""
+"""Loops of drawn kernels, run by drawn schedules, do what they did, whatever the trip count."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's

@@ -83,7 +83,7 @@ def test_what_the_bounds_do_not_reach_is_the_constraint_solvers() -> None:
 
 
 def over(problem: Problem, schedule: Schedule, task: int, interval: int) -> int:
-    """When the work that a task gives its unit in an interval is known to be over: when somebody waits for what the
+    """When the work that a task gives its unit in an interval is known to be over: when a task waits for what the
     unit made of that, or of what it was given behind it. Tasks are counted from the first interval on."""
     tasks = len(problem.tasks)
     at = {task: place for place, task in enumerate(schedule.order)}
@@ -100,7 +100,7 @@ def over(problem: Problem, schedule: Schedule, task: int, interval: int) -> int:
 
 
 def with_queued(random: Random, problem: Problem) -> Problem:
-    """Units read some of what their tasks need until somebody waits for what they make of it."""
+    """Units read some of what their tasks need until a task waits for what they make of it."""
     is_queued = [task.is_queued for task in problem.tasks]
     waits = tuple(Wait(a.source, a.target, a.distance) for a in problem.arcs if is_queued[a.source])
     kept = [
@@ -110,7 +110,7 @@ def with_queued(random: Random, problem: Problem) -> Problem:
     return replace(problem, kept=tuple(kept), waits=waits)
 
 
-def test_what_units_read_is_kept_until_somebody_has_waited() -> None:
+def test_what_units_read_is_kept_until_a_wait() -> None:
     """Also where a bound decides on the order."""
     found = 0
     for draw in range(3 * PROBLEMS):
@@ -122,7 +122,7 @@ def test_what_units_read_is_kept_until_somebody_has_waited() -> None:
             continue
         last = (8 + UNDER_WAY) * len(problem.tasks)
         if any(over(problem, free, task, 8) >= last for task in queued):
-            continue  # nobody waits for so long that it is not followed
+            continue  # no task waits for so long that it is not followed
         held, where = held_by_counting(problem, free), f"seed {SEED + draw}"
         assert most_held(problem, free) == held, where
         bounded = replace(problem, room=random.randint(held // 2, held))

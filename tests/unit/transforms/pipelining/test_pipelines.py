@@ -76,7 +76,7 @@ def test_pipelines_of_threads_that_store_keep_what_a_kernel_does(name: str, draw
 @pytest.mark.parametrize("name", ["product", "attention"])
 def test_pipelines_of_copies_by_lanes_keep_what_a_kernel_does(name: str, draw: int) -> None:
     """On targets whose lanes can copy past the registers, where the kernel's operands allow it. By a schedule that is
-    drawn others are stored by the threads beside them, and tiles of pointers or masks may go round the loop, which
+    drawn others are stored by the threads beside them, and tiles of pointers or masks may be loop-carried, which
     cannot be made in another layout: those copies go through registers."""
     random = Random(f"{SEED} lanes {name} {draw}")
     stages, target = random.choice(STAGES), random.choice(("hip:gfx942", "hip:gfx950"))

@@ -285,7 +285,7 @@ def counted(a, b, o, TRIPS: tl.constexpr):
 
 @pytest.mark.parametrize("trips", [1, 2, 3, 4, 9])
 def test_no_more_stages_than_rounds(trips: int) -> None:
-    """Of a loop that is known to be short; one that goes round once is none."""
+    """Of a loop with a known, small trip count; one of a single iteration has no schedule."""
     a, b = np.zeros((64, 64 * trips), np.float16), np.zeros((64 * trips, 64), np.float16)
     args = (a, b, np.zeros((64, 64), np.float32))
     module, one = lowered(counted, args, {"TRIPS": trips}, "cuda:80", {"num_warps": 4, "num_stages": 4})

@@ -249,7 +249,7 @@ def within(whole: Any, part: Any) -> Any:
 
 @tritonx.jit
 def bounded_kernel(a_ptr, b_ptr, c_ptr, steps, n, stride_am, stride_bk, ASSUMED: tl.constexpr = False):
-    """A loop that goes round whatever its mask's bound is."""
+    """A loop that runs whatever its mask's bound is."""
     if ASSUMED:
         tl.assume(n > 0)
     tl.assume(stride_am > 0)

@@ -119,7 +119,7 @@ def _by_leader(w: Writer, leader: str, stem: str, body: Callable[[], str]) -> st
 
 
 def _take(w: Writer, stack: str, headers: str, mask: str) -> str:
-    """The head of a stack, as soon as there is one that nobody else takes."""
+    """The head of a stack, as soon as there is one that is free."""
     first = w.inst(f"load atomic i64, ptr addrspace(1) {stack} acquire, align 8")
     before, loop, done = w.block, w.new_label("pop"), w.new_label("popped")
     head, seen = w.name(), w.name()

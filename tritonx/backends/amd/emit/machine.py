@@ -188,7 +188,7 @@ class AmdMachine(Machine):
             f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.sched.barrier', ['i32'])}(i32 {_ALU})")
 
     def async_wait(self, f: FunctionEmitter, pending: int) -> None:
-        """For groups of which nobody knows how many instructions they are: for all."""
+        """For groups of an unknown number of instructions: for all."""
         if self.copies:
             self.wait_for_copies(f, 0)
 

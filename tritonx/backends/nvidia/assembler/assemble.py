@@ -195,7 +195,7 @@ def blocks_with_all_registers(ptx: str, shared: int, capability: Capability) -> 
     all registers that it can name; 0 elsewhere, for kernels that copy nothing asynchronously, and for large ones, which
     take what there is in any case.
 
-    Registers that nobody else can have ptxas saves all the same: a product of 64×32×128 in 128 threads with five
+    Registers that no other block can use ptxas saves all the same: a product of 64×32×128 in 128 threads with five
     stages, alone on its multiprocessor, takes 58, and 8 of its loop's 12 copies have their address in one pair, so
     that each waits until the one before has read it. Told of one block it takes 72, and they have six pairs."""
     threads = threads_of(ptx)

@@ -252,7 +252,7 @@ def precise(
 
 
 def wait(op: WarpGroupDotWaitOp, f: FunctionEmitter) -> None:
-    """What nobody reads behind the wait does not pass through it, nor sums that products alone read: the matrix unit
+    """What has no use behind the wait does not pass through it, nor sums that products alone read: the matrix unit
     keeps their order itself."""
     passed: list[tuple[SSAValue, SSAValue]] = []
     for given, result in zip(op.inputs, op.outputs, strict=True):

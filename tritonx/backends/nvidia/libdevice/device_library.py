@@ -38,13 +38,13 @@ ABSENT = frozenset({"__nv_fast_tanhf"})
 
 
 def given_path() -> Path | None:
-    """The file that ``knobs.nvidia.libdevice_path`` or the environment names: a library that nobody here has seen."""
+    """The file that ``knobs.nvidia.libdevice_path`` or the environment names: a library that was not tested here."""
     given = knobs.libdevice_path
     return None if given is None else Path(given)
 
 
 def seen() -> bool:
-    """Whether the library is one that an installation brought, not one that somebody names."""
+    """Whether the library is one that an installation brought, not one that a setting names."""
     return given_path() is None
 
 

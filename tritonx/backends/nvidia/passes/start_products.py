@@ -2,7 +2,7 @@
 
 In a loop over several tiles (`flatten-loops`) the accumulator is zero again behind the last product of a tile. As a
 select of the whole tile in each round it would be read while asynchronous products still add to it. A warp group's
-product can be told to leave what it would add to alone (`useC`), so that nobody touches the accumulator:
+product can be told to leave what it would add to alone (`useC`), so that the accumulator is not touched:
 
     for … iter_args(%acc = zeros)                 for … iter_args(%acc = zeros, %more = false)
       %d = warp_group_dot %a, %b, %acc              %d = warp_group_dot %a, %b, %acc, %more
@@ -36,7 +36,7 @@ class StartProducts(ModulePass):
 
     That is where an `scf.for` carries a tile that is zero at first, that one `ttng.warp_group_dot` of its body adds to
     and nothing else reads, and that goes on as an `arith.select`, by one i1, between zero and the product's result;
-    behind the loop nobody reads it."""
+    behind the loop it is not read."""
 
     name = "start-products"
     contract = Contract(

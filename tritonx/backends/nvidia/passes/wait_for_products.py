@@ -1,4 +1,4 @@
-"""Products of warp groups run beside the program, and are waited for as late as somebody needs them.
+"""Products of warp groups run beside the program, and are waited for at their first use.
 
 A warp group issues its products in order, and they end in order, so that a wait says how many of the last ones may
 still be under way. It is needed in front of

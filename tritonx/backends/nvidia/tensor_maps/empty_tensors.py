@@ -1,7 +1,7 @@
 """Memory that stands for tensors without elements, of which there is no tensor map.
 
 Whatever a kernel reads of such a tensor lies outside, and is padding; what it writes goes nowhere. A map of one element
-in memory of its own does the same: the element holds the padding, or nobody reads it."""
+in memory of its own does the same: the element holds the padding, or it is not read."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ the arguments (`tensor_map_at_launch`).
 All maps of a kernel are kept together, for the values of the arguments that they are made of, so that a launch like one
 before looks in a dictionary once. Where the kernel does not say that no block of what were pointers begins below 0, the
 launch finds that out for the programs of its grid, and the maps are kept for that grid. A tensor whose rows or columns
-are none has no map; one of a single element stands for it that every read finds the padding in and that nobody reads
+are none has no map; one of a single element stands for it that every read finds the padding in and that is not read
 what is written to (`EmptyTensors`)."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tritonx.runtime.errors import IrregularArgument, UnsupportedArgument
 
 ALIGNMENT = 16
 """Bytes of which base and strides are multiples (CUDA driver API, cuTensorMapEncodeTiled)."""
-NOBODYS = 16
+INVALID_ADDRESS = 16
 """An address that no process has. A descriptor that breaks the rules in a branch has a map of it, and one of nothing at
 address 0, where empty tensors begin: a kernel that does not come there is as it was, and one that does ends with an
 illegal address."""
@@ -125,7 +125,7 @@ class LaunchMaps:
         shape = [values[place] for place in recipe["shape"]]
         steps = [values[place] * recipe["elem_size"] for place in recipe["strides"]]
         if min(shape) > 0:
-            # Nobody steps along a dim of one element, whatever its stride is said to be.
+            # No access steps along a dim of one element, whatever its stride is said to be.
             pairs = zip(shape[:-1], steps, strict=True)
             steps = [ALIGNMENT if extent == 1 and not _is_step(step) else step for extent, step in pairs]
         instead = self._instead(recipe, address, shape, steps)
@@ -137,7 +137,7 @@ class LaunchMaps:
         """Where the one element is that a map has in place of a tensor that no map has; None where one has it."""
         is_empty = min(shape) <= 0
         if not address and not is_empty:
-            return NOBODYS
+            return INVALID_ADDRESS
         if recipe["of_pointers"]:
             if not is_empty and (address % ALIGNMENT or not all(step and _is_step(step) for step in steps)):
                 raise IrregularArgument(
@@ -146,7 +146,7 @@ class LaunchMaps:
                 )
         elif (fault := _fault(recipe, address, shape, steps)) is not None:
             if recipe["conditional"]:
-                return NOBODYS
+                return INVALID_ADDRESS
             raise UnsupportedArgument(
                 f"a descriptor of blocks of {list(recipe['block_shape'])} that the kernel {fault}"
             )

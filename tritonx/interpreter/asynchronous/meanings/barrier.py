@@ -179,7 +179,7 @@ def _cluster_wait(op: ttng.ClusterWaitOp | ttng.ClusterBarrierOp, bind: Program)
 
     def wait() -> None:
         if not machine.cluster:
-            machine.reports.add(Kind.HANG, op, "nobody has arrived at the cluster's barrier")
+            machine.reports.add(Kind.HANG, op, "no warp has arrived at the cluster's barrier")
         for known in machine.cluster:
             for agent in bind.group.all:
                 machine.clocks.acquire(agent, known)

@@ -1,7 +1,7 @@
 """Asynchronous copies: the threads' own (cp.async, in groups) and those of the tensor memory accelerator.
 
 A thread's copies write when they are issued, as far as anybody can tell who has not waited: the bytes are there, but
-nobody knows of them before the wait. A copy of the accelerator is issued by one thread of each block; the data moves
+they are unknown before the wait. A copy of the accelerator is issued by one thread of each block; the data moves
 when the driver lands it, or at the latest when a wait for it ends.
 """
 
@@ -120,7 +120,7 @@ def _to_shared(
 
     def land() -> None:
         whole = machine.shared.owner[at] == view.buffer.number
-        if whole.all():  # otherwise somebody has been reported for it already
+        if whole.all():  # otherwise that has been reported already
             put(bind, type_, view, np.reshape(fetch(descriptor), type_.shape))
         for agent, each, one in zip(agents, taken, told, strict=True):
             if one is not None:

@@ -1,7 +1,7 @@
 """Products that read shared memory; those of a warp group: issued, under way, waited for.
 
 While a product is under way it may read its operands in shared memory, through the asynchronous proxy, and its result
-is nobody's but the next product's that adds to it. Each warp multiplies the rows and columns that it has of the result.
+belongs to the next product that adds to it. Each warp multiplies the rows and columns that it has of the result.
 """
 
 # Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
@@ -88,7 +88,7 @@ def _accumulator(given: Array | InFlight) -> Array:
 def _settled(op: Operation, bind: Program, given: Array | InFlight) -> Array:
     if isinstance(given, InFlight):
         if not bind.group.finished(given.product):
-            bind.machine.reports.add(Kind.IN_FLIGHT, op, "reads a result that nobody has waited for", given.product.op)
+            bind.machine.reports.add(Kind.IN_FLIGHT, op, "reads a result before a wait for it", given.product.op)
         return given.value
     return given
 

@@ -1,7 +1,7 @@
 """Ops whose threads exchange data through scratch memory: which warp touches which bytes of it when, as emitted.
 
 The values are the tile meanings' (a conversion changes none). What is moved here are accesses: each warp writes its
-part, the warps wait for each other, each warp reads. Afterwards the bytes hold poison. Scratch memory that nobody has
+part, the warps wait for each other, each warp reads. Afterwards the bytes hold poison. Scratch memory that was not
 placed is not touched.
 """
 

@@ -54,7 +54,7 @@ def checked(bind: Program, op: Operation, given: Given) -> Descriptor:
     if found is None:
         raise OutOfBoundsAccess(f"no tensor map has been written at address {pointer:#x}")
     if not found.acquired:
-        bind.machine.reports.add(Kind.UNFENCED, op, "uses a tensor map that nobody has acquired", found.op)
+        bind.machine.reports.add(Kind.UNFENCED, op, "uses a tensor map that was not acquired", found.op)
     elif not _known(bind, found.acquired):
         bind.machine.reports.add(Kind.UNFENCED, op, "uses a tensor map of whose acquisition it does not know", found.op)
     held = found.descriptor
@@ -145,7 +145,7 @@ def _reinterpret(op: ttng.ReinterpretTensorDescOp, bind: Program) -> Function:
 
 
 def _at_launch(op: ttng.TensormapAtLaunchOp, bind: Program) -> Function:
-    """Of the launch's making, so that nobody has to acquire it."""
+    """Of the launch's making, so that it need not be acquired."""
     type_ = cast(TensorDescType, type_of(op.result))
     rank, nan = len(type_.shape), op.padding.value.data == PaddingOption.PAD_NAN
 

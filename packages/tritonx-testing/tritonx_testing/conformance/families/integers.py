@@ -65,7 +65,7 @@ def turned_kernel(x_ptr, y_ptr, out_ptr, n, N: tl.constexpr):
 
 @tritonx.jit
 def cumulative_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
-    """Extrema of what is left of a number without the sum of it and those before: a negation that nobody wrote."""
+    """Extrema of what is left of a number without the sum of it and those before: a negation that was not written."""
     i = tl.arange(0, N)
     x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
     until = tl.cumsum(x, 0)

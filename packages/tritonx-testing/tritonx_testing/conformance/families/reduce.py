@@ -1,4 +1,4 @@
-"""Reductions: sums, extrema, their arguments, bits, combine functions of one's own and of tuples, over any axis.
+"""Reductions: sums, extrema, their arguments, bits, combine functions of the user and of tuples, over any axis.
 
 Sums are over small whole numbers and so are exact in any order.
 """

@@ -1,4 +1,4 @@
-"""Scans: sums, products, combine functions of one's own and of tuples, forwards and backwards, over any axis."""
+"""Scans: sums, products, combine functions of the user and of tuples, forwards and backwards, over any axis."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
 # reportUnknownVariableType=false

@@ -101,7 +101,7 @@ def converted(w: Writer) -> None:
 
 
 def same_bits(w: Writer) -> None:
-    """Of floats as integers of their size: those of NaNs are nobody's promise, so they are ordinary numbers."""
+    """Of floats as integers of their size: those of NaNs are not defined, so they are ordinary numbers."""
     a = w.any_block(("float16", "float32", "bfloat16"))
     dtype = "int32" if a.dtype == "float32" else w.random.choice(("int16", "uint16"))
     small = f"tl.minimum(tl.maximum(tl.cast({a.name}, tl.float32), -50.0), 50.0) + 0.0"

@@ -65,7 +65,7 @@ def library_is(cuda: EmulatedCuda) -> Generator[None]:
 
 
 class EmulatedDriver(driver_module.NvidiaDriver):
-    """Each of its methods finds the emulator where it looks for libcuda, and nobody else does."""
+    """Each of its methods finds the emulator where it looks for libcuda, and no other code does."""
 
     def __init__(self, cuda: EmulatedCuda) -> None:
         self.cuda = cuda

@@ -1,6 +1,6 @@
 """cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap (PTX ISA 9.0, sections 9.7.9.27 to 9.7.9.29).
 
-A copy happens at once or as late as it may, which is drawn: one into shared memory when somebody waits who would
+A copy happens at once or as late as it may, which is drawn: one into shared memory when a thread waits that would
 otherwise wait for ever, one out of it when its group is waited for. Either half of the programs' freedom shows: what is
 read before it was waited for is not there yet, and what is still read when a copy is begun is there no more."""
 
@@ -117,7 +117,7 @@ class CopyEngine:
             made = TensorMap.of(self.memory.argument(address, NBYTES, i)[0].tobytes())
         else:
             if address not in self.acquired:
-                raise Fault(f"{i.text}: nobody has acquired the tensor map at {address:#x}")
+                raise Fault(f"{i.text}: no fence has acquired the tensor map at {address:#x}")
             if address % 64:
                 raise Fault(f"{i.text}: a tensor map at {address:#x}")
             halves = self.memory.everywhere.load(np.array([address, address + 64]), 64, i.text)

@@ -71,7 +71,7 @@ class EmulatedCuda(SimulatedCuda):
 
     def segments(self, arguments: list[bytes]) -> list[Segment]:
         """What a kernel with these arguments may reach. A tensor map begins with its tensor's address."""
-        allocations = self.memory.copy()  # arrays that nobody has any more are freed at any time
+        allocations = self.memory.copy()  # arrays without references are freed at any time
         own = [window(address, nbytes, "an allocation") for address, (_, nbytes) in allocations.items()]
         pointers = {int.from_bytes(a[:8], "little") for a in arguments if len(a) in (8, NBYTES)}
         elsewhere = {p for p in pointers if all(not s.start <= p <= s.end for s in own)}

@@ -82,7 +82,7 @@ class Barriers:
         """One arrival or as many as are named; with ``expect_tx`` one, and as many bytes as are named are expected."""
         state, place, *rest = i.operands
         if getattr(state, "text", "") != "_":
-            raise Fault(f"a state that somebody may ask for: {i.text}")
+            raise Fault(f"a state that another thread may ask for: {i.text}")
         numbers = self.t.bits(rest[0], 32) if rest else np.ones(self.t.count, np.uint32)
         for thread, address in self.places(i, place):
             number, expects = int(numbers[thread]), "expect_tx" in i.modifiers
@@ -102,7 +102,7 @@ class Barriers:
         """Whether the phase of a parity is over. Who must wait sleeps. Of a parity the lowest bit counts, as on an
         H200: programs that Triton wrote have -1 for 1."""
         if "parity" not in i.modifiers:
-            raise Fault(f"a state that nobody has: {i.text}")
+            raise Fault(f"a state that is not defined: {i.text}")
         parities = self.t.bits(i.operands[2], 32)
         over = np.zeros(self.t.count, bool)
         for thread, address in self.places(i, i.operands[1]):

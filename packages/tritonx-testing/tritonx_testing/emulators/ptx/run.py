@@ -1,7 +1,7 @@
 """A PTX module executed: the threads of a block together, each instruction for all that stand there.
 
 Of the threads that can go on those that stand earliest in the text run, so that they meet again where control flow
-does. Where nobody has met a barrier for long, those of a warp that is drawn run: a loop may wait for another thread."""
+does. Where no thread has met a barrier for long, those of a drawn warp run: a loop may wait for another thread."""
 
 from __future__ import annotations
 

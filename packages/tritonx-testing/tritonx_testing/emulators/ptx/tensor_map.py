@@ -1,5 +1,5 @@
 """Tensor maps (PTX ISA 9.0, sections 5.5.8 and 9.7.9.29; CUDA driver API, cuTensorMapEncodeTiled). What their 128 bytes
-are is nobody's business but the GPU's; here they are fields one after the other."""
+are is known to the GPU alone; here they are fields one after the other."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """wgmma (PTX ISA 9.0, section 9.7.15): 64 rows of a product by four warps, operands read from shared memory through
 matrix descriptors.
 
-What a product makes is a number that nobody may read until it is waited for: until then its registers hold anything."""
+What a product makes must not be read until it is waited for: until then its registers hold anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block of threads through the instructions of a cubin, which jump nowhere and wait for nobody."""
+"""A block of threads through the instructions of a cubin, which jump nowhere and wait for nothing."""
 
 from __future__ import annotations
 

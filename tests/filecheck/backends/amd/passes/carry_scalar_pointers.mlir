@@ -1,7 +1,7 @@
 // RUN: tritonx-opt %s -p carry-scalar-pointers | filecheck %s
 // RUN: tritonx-opt %s --target hip:gfx1201 --until amdgcn | filecheck %s --check-prefix ASM
 
-// A tile of pointers that each iteration moves by one number: the base goes round, the offsets stay. So does one that the
+// A tile of pointers that each iteration moves by one number: the base is carried, the offsets stay. So does one that the
 // loop gives back. The stride must be known not to be negative; otherwise the tile stays, as one that moves by a tile does.
 
 // CHECK: tt.func public @walk

@@ -2,7 +2,7 @@
 // RUN: tritonx-opt %s --split-input-file --target cuda:80 --until sass | filecheck %s
 // RUN: tritonx-opt %s --split-input-file --target cuda:90 --until sass | filecheck %s
 
-// A relaxed operation whose result nobody reads is a reduction in memory: nothing comes back, nothing is fenced.
+// A relaxed operation whose result is not read is a reduction in memory: nothing comes back, nothing is fenced.
 // CHECK-LABEL: Function:counted
 // CHECK-NOT: {{ATOM|MEMBAR|CCTL}}
 // CHECK: {{REDG?}}.E.ADD.STRONG.GPU

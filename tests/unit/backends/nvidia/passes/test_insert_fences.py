@@ -106,7 +106,7 @@ CHOICES = 8
 
 
 class Writer:
-    """Draws the text of one program. Whether a loop goes round twice or not at all, and which way a branch goes, is a
+    """Draws the text of one program. Whether a loop runs twice or not at all, and which way a branch goes, is a
     bit of an argument, one for each time that it is come to: what lies in a loop may go another way in the second
     round, so that every way that the program's text has is gone for some argument. There are at most `CHOICES` bits."""
 

@@ -1,4 +1,4 @@
-"""Products that are computed transposed: sums that start anywhere, go round loops within loops and are worked on there,
+"""Products that are computed transposed: sums that start anywhere, are carried by nested loops and are worked on there,
 executed before the pass, after it, and as what is emitted.
 
 `TRITONX_RANDOM_KERNELS=100` draws more of them."""
