@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from tritonx.backends.amd.launch.parameters import layout_of, offsets_of, values_of
 from tritonx.backends.amd.targets import parse
-from tritonx.backends.api import KernelImage, LoadedKernel, Target
+from tritonx.backends.api import KernelImage, LaunchTimer, LoadedKernel, Target
 from tritonx.runtime.devices.loaded_modules import LoadedModule, UnusedModules
 from tritonx.runtime.devices.pytorch import PyTorchDriver
 from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError, UnsupportedArgument
@@ -324,6 +324,12 @@ class AmdDriver(PyTorchDriver):
             call("hipDeviceSynchronize")
 
     # ---- time
+
+    def launch_timers(self) -> Mapping[str, Callable[[], LaunchTimer]]:
+        from tritonx.backends.amd.launch.events import HipEvents
+        from tritonx.runtime.devices.event_timer import EventTimer
+
+        return {"events": lambda: EventTimer(HipEvents(call, self.on), self.current_device, self.is_recording)}
 
     def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:
         """Events around each run; the level-2 cache is overwritten between runs."""

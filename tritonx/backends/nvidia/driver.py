@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 
-from tritonx.backends.api import KernelImage, LoadedKernel, Target
+from tritonx.backends.api import KernelImage, LaunchTimer, LoadedKernel, Target
 from tritonx.backends.nvidia.launch.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT, Launcher, fastest
 from tritonx.backends.nvidia.launch.presence import LIBRARIES, load
 from tritonx.backends.nvidia.launch.scratch_memory import ScratchMemory
@@ -318,6 +318,26 @@ class NvidiaDriver(PyTorchDriver):
                         cuda.cuEventDestroy_v2(event)
             if scratch:
                 self.free(scratch, device)
+
+    def launch_timers(self) -> Mapping[str, Callable[[], LaunchTimer]]:
+        """CUPTI where NVIDIA's package for it is installed, events otherwise."""
+
+        def by_events() -> LaunchTimer:
+            from tritonx.backends.nvidia.launch.events import CudaEvents
+            from tritonx.runtime.devices.event_timer import EventTimer
+
+            return EventTimer(CudaEvents(library(), check, self.on), self.current_device, self.is_recording)
+
+        def by_cupti() -> LaunchTimer:
+            from tritonx.backends.nvidia.launch.cupti_timer import CuptiTimer
+
+            return CuptiTimer(self._synchronize_used)
+
+        return {"cupti": by_cupti, "events": by_events}
+
+    def _synchronize_used(self) -> None:
+        for device in list(self._contexts):
+            self.synchronize(device)
 
     def time_recorded(self, run: Callable[[], object], milliseconds: float) -> list[float]:
         from tritonx.backends.nvidia.launch.recorded import Recorder

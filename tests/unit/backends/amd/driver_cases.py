@@ -10,6 +10,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -18,6 +19,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+import tritonx.profiler as proton
 from tests.unit.backends.amd.shared_kernels import matmul
 from tritonx.backends.amd import BACKEND
 from tritonx.backends.amd.driver import HipError, library
@@ -388,6 +390,18 @@ def test_events_are_freed_where_a_run_fails(own: Any, stub: Stub) -> None:
     stub.fail("hipEventCreate", INVALID_VALUE)
     with pytest.raises(HipError, match="hipEventCreate"):
         own.time(lambda: None, 5)
+    assert stub.handle.stub_events() == 0
+
+
+def test_launches_are_timed_while_they_are_profiled(own: Any, stub: Stub, tmp_path: Path) -> None:
+    """A launch takes the stub 1 ms."""
+    x, y = numbers(64)
+    session = proton.start(str(tmp_path / "profile"))
+    for _ in range(3):
+        scale[(1,)](x, y, 64, 2.5, BLOCK=64)
+    [kernel] = proton.data.get(session)[0]["children"]
+    assert kernel["metrics"] == {"count": 3, "time (ns)": 3_000_000, "device_id": "0", "device_type": "HIP"}
+    proton.finalize(session)
     assert stub.handle.stub_events() == 0
 
 

@@ -348,6 +348,14 @@ hipError_t hipEventRecord(Event *event, void *stream) {
     RETURN(hipSuccess);
 }
 
+hipError_t hipEventQuery(Event *event) {
+    RETURN(event->recorded ? hipSuccess : hipErrorInvalidHandle);
+}
+
+hipError_t hipEventSynchronize(Event *event) {
+    RETURN(event->recorded ? hipSuccess : hipErrorInvalidHandle);
+}
+
 hipError_t hipEventElapsedTime(float *milliseconds, Event *start, Event *stop) {
     if (!start->recorded || !stop->recorded) RETURN(hipErrorInvalidHandle);
     *milliseconds = stop->time - start->time;

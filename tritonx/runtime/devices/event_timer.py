@@ -1,0 +1,135 @@
+"""Launches timed by a GPU's events: one is recorded in front of a launch and one behind it, on the launch's stream."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tritonx.backends.api import LaunchTimer
+
+
+class Events(Protocol):
+    """A vendor's events; a failing call raises, but of those that say so."""
+
+    def create(self, device: int) -> object: ...
+
+    def destroy(self, event: object) -> None: ...
+
+    def record(self, event: object, stream: int, device: int) -> None: ...
+
+    def is_over(self, event: object) -> bool:
+        """Whether all in front of it is."""
+        ...
+
+    def wait(self, event: object) -> None: ...
+
+    def milliseconds(self, start: object, stop: object) -> float:
+        """Between two that are over; negative if ``stop`` was first."""
+        ...
+
+
+@dataclass
+class _Timed:
+    device: int
+    start: object
+    stop: object
+    record: object = None
+
+
+@dataclass
+class _Anchor:
+    """An event whose time on the host's clock is known."""
+
+    event: object
+    nanoseconds: float
+
+
+class EventTimer(LaunchTimer):
+    """A time is from where the stream gets to the launch to where it is done with it, so a kernel of a few microseconds
+    that waits for nothing may be given one or two more than it takes. What is recorded into a graph is not timed.
+
+    A launch's beginning is told from the last one's that was collected, so that what a float of milliseconds keeps of
+    it does not get less with the time that the program runs."""
+
+    def __init__(self, events: Events, current_device: Callable[[], int], is_recording: Callable[[], bool]) -> None:
+        self._events = events
+        self._current_device = current_device
+        self._is_recording = is_recording
+        self._free: dict[int, list[object]] = {}
+        self._pending: deque[_Timed] = deque()
+        self._unmeasured: list[object] = []
+        self._anchors: dict[int, _Anchor] = {}
+        self._lock = threading.Lock()
+
+    def _event(self, device: int) -> object:
+        free = self._free.get(device)
+        if free:
+            try:
+                return free.pop()
+            except IndexError:  # another thread took it
+                pass
+        return self._events.create(device)
+
+    def begin(self, stream: int) -> object:
+        if self._is_recording():
+            return None
+        device = self._current_device()
+        if device not in self._anchors:
+            self._anchor(device, stream)
+        timed = _Timed(device, self._event(device), self._event(device))
+        self._events.record(timed.start, stream, device)
+        return timed
+
+    def _anchor(self, device: int, stream: int) -> None:
+        with self._lock:
+            event = self._events.create(device)
+            self._events.record(event, stream, device)
+            self._events.wait(event)
+            self._anchors.setdefault(device, _Anchor(event, time.perf_counter_ns()))
+
+    def end(self, begun: object, stream: int, record: object) -> None:
+        if begun is None:
+            self._unmeasured.append(record)
+            return
+        assert isinstance(begun, _Timed)
+        self._events.record(begun.stop, stream, begun.device)
+        begun.record = record
+        self._pending.append(begun)
+
+    def abandon(self, begun: object) -> None:
+        if isinstance(begun, _Timed):
+            self._free.setdefault(begun.device, []).extend((begun.start, begun.stop))
+
+    def collect(self, *, wait: bool) -> list[tuple[object, int, int]]:
+        with self._lock:
+            unmeasured, self._unmeasured = self._unmeasured, []
+            found = [(record, 0, 0) for record in unmeasured]
+            for _ in range(len(self._pending)):
+                timed = self._pending.popleft()
+                if wait:
+                    self._events.wait(timed.stop)
+                elif not self._events.is_over(timed.stop):
+                    self._pending.append(timed)
+                    continue
+                found.append(self._told(timed))
+            return found
+
+    def _told(self, timed: _Timed) -> tuple[object, int, int]:
+        anchor, free = self._anchors[timed.device], self._free.setdefault(timed.device, [])
+        start = anchor.nanoseconds + 1e6 * self._events.milliseconds(anchor.event, timed.start)
+        stop = start + 1e6 * self._events.milliseconds(timed.start, timed.stop)
+        free.extend((anchor.event, timed.stop))
+        self._anchors[timed.device] = _Anchor(timed.start, start)
+        return timed.record, round(start), round(stop)
+
+    def close(self) -> None:
+        for event in [e for free in self._free.values() for e in free]:
+            self._events.destroy(event)
+        for anchor in self._anchors.values():
+            self._events.destroy(anchor.event)
+        self._free.clear()
+        self._anchors.clear()
