@@ -75,6 +75,8 @@ R cuEventCreate(P *e, unsigned f) { *e = (P)0x8000; return 0; }
 R cuEventRecord(P e, P s) { return 0; }
 R cuEventElapsedTime_v2(float *ms, P a, P b) { *ms = 1; return 0; }
 R cuEventDestroy_v2(P e) { return 0; }
+R cuEventQuery(P e) { return 0; }
+R cuEventSynchronize(P e) { return 0; }
 """
 
 

@@ -42,7 +42,15 @@ def number_or_list(name: str, value: Any) -> Value:
 
 def checked(metrics: Mapping[str, Any]) -> dict[str, Value]:
     """Metrics with their values as numbers and lists of numbers. Raises BadProfile."""
-    return {name: number_or_list(name, value) for name, value in metrics.items()}
+    found: dict[str, Value] = {}
+    for name, value in metrics.items():
+        if type(value) is float and name != "bytes":
+            found[name] = value
+        elif type(value) is int:
+            found[name] = float(value) if name in FLOATS else value
+        else:
+            found[name] = number_or_list(name, value)
+    return found
 
 
 def is_metric(value: object) -> bool:
@@ -52,16 +60,23 @@ def is_metric(value: object) -> bool:
 
 def add(sums: MutableMapping[str, Value], metrics: Mapping[str, Value]) -> None:
     """Add ``metrics`` to ``sums``, lists by element. Raises MetricMismatch, and nothing is added then."""
-    added: dict[str, Value] = {}
+    for name, value in metrics.items():
+        before = sums.get(name)
+        if before is not None and (type(value) is list or type(before) is list):
+            _check_alike(name, before, value)
     for name, value in metrics.items():
         before = sums.get(name)
         if before is None:
-            added[name] = value
-        elif isinstance(before, list) and isinstance(value, list) and len(before) == len(value):
-            added[name] = [a + b for a, b in zip(before, value, strict=True)]
-        elif isinstance(before, list) or isinstance(value, list):
-            was, now = (f"a list of {len(v)}" if isinstance(v, list) else "a number" for v in (before, value))
-            raise MetricMismatch(f"metric {name!r} was {was} in this scope and is {now} now")
+            sums[name] = value
+        elif isinstance(before, list):
+            assert isinstance(value, list)
+            sums[name] = [a + b for a, b in zip(before, value, strict=True)]
         else:
-            added[name] = before + value
-    sums.update(added)
+            assert not isinstance(value, list)
+            sums[name] = before + value
+
+
+def _check_alike(name: str, before: Value, value: Value) -> None:
+    was, now = (f"a list of {len(v)}" if isinstance(v, list) else "a number" for v in (before, value))
+    if was != now:
+        raise MetricMismatch(f"metric {name!r} was {was} in this scope and is {now} now")

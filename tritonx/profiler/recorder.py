@@ -18,7 +18,7 @@ from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks.hook import HookManager
 from tritonx.profiler.metric import Value
 from tritonx.profiler.session import Asked, Session
-from tritonx.profiler.stack import Entry, Launched, current
+from tritonx.profiler.stack import Launched, current
 from tritonx.profiler.tree import Device
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import NoTimer
@@ -96,6 +96,7 @@ class Recorder:
             if session.active:
                 groups.setdefault(session.asked.backend, []).append(session)
         self._groups = tuple((name, tuple(found)) for name, found in groups.items())
+        self._devices.clear()  # a session that was not active knows none
         enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
         if self._groups:
             enter.add(self.enter_launch)
@@ -124,7 +125,10 @@ class Recorder:
             HookManager.enter(data)
             name, metrics = stack.take_description(name)
         driver, stream = data.driver, int(data.data["stream"] or 0)
-        device = INTERPRETER if driver is None else self._device(driver, driver.current_device())
+        index, device = 0, INTERPRETER
+        if driver is not None:
+            index = driver.current_device() if data.device is None else data.device
+            device = self._devices.get((driver, index)) or self._device(driver, index)
         launched: list[Launched] = []
         for asked, sessions in self._groups:
             timer = self._timers.get((driver, asked)) or self._timer(driver, asked)
@@ -133,7 +137,7 @@ class Recorder:
             launched.append(Launched(timer, None, stream, records, metrics))
         stack.launched = launched
         for each in launched:
-            each.begun = each.timer.begin(stream)
+            each.begun = each.timer.begin(index, stream)
 
     def leave_launch(self, data: LazyDict) -> None:
         """Behind one that did not fail."""
@@ -177,14 +181,12 @@ class Recorder:
             return self._timers.setdefault((driver, asked), found)
 
     def _device(self, driver: Driver, index: int) -> Device:
-        found = self._devices.get((driver, index))
-        if found is None:
-            found = self._devices[driver, index] = (driver.current_target(index).backend.upper(), str(index))
+        found = (driver.current_target(index).backend.upper(), str(index))
         kind, number = found
         for _, sessions in self._groups:
             for session in sessions:
-                if number not in session.devices.get(kind, ()):
-                    session.devices.setdefault(kind, {})[number] = described(driver, index)
+                session.devices.setdefault(kind, {})[number] = described(driver, index)
+        self._devices[driver, index] = found
         return found
 
     # ---- scopes
@@ -192,7 +194,7 @@ class Recorder:
     def enter_scope(self, name: str, metrics: Mapping[str, Value], *, by_call: bool = False) -> int:
         """Begin a scope; the number of its entry."""
         stack, number = current(), next(self._entries)
-        stack.push(Entry(name, number, by_call))
+        stack.push(name, number, by_call)
         now = time.perf_counter_ns()
         with self._lock:
             for _, sessions in self._groups:

@@ -62,7 +62,7 @@ class Session:
         """Where the thread is, in this phase's data."""
         if self.asked.context == "python":
             path = call_stack()
-            return self.data.scope((*path, *stack.states[-1:]))
+            return self.data.scope((*path, *stack.state()))
         known = stack.nodes.get(self.number)
         if known is not None and known[0] == stack.version and known[1] is self.data:
             return known[2]

@@ -7,6 +7,7 @@ launch is taken to work for what the main thread has open at that moment."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 import threading
@@ -21,7 +22,7 @@ _OWN = str(Path(__file__).parents[1]) + os.sep
 _CONTEXTS = contextlib.__file__
 
 
-@dataclass
+@dataclass(slots=True)
 class Launched:
     """A launch between its two hooks. ``records`` are what the sessions know it by."""
 
@@ -45,14 +46,17 @@ class Entry:
     name: str
     number: int
     by_call: bool
+    before: int
+    """The stack's version before it began."""
 
 
 @dataclass
 class ThreadStack:
-    """``version`` counts the changes of ``entries`` and ``states``, of which the innermost one counts."""
+    """``version`` is another number for each other ``entries`` and innermost one of ``states``."""
 
     entries: list[Entry] = field(default_factory=list[Entry])
-    states: list[str] = field(default_factory=list[str])
+    states: list[tuple[str, int, tuple[Entry, ...]]] = field(default_factory=list[tuple[str, int, tuple[Entry, ...]]])
+    """Name, and the version and the innermost entry before it began."""
     version: int = 0
     nodes: dict[int, tuple[int, object, Any]] = field(default_factory=dict[int, tuple[int, object, Any]])
     """Session → (version, the data that it was found in, its place there)."""
@@ -62,9 +66,9 @@ class ThreadStack:
     described: tuple[str, dict[str, Any]] | None = None
     """What a hook says of the launch that begins: its name and metrics."""
 
-    def push(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        self.version += 1
+    def push(self, name: str, number: int, by_call: bool) -> None:
+        self.entries.append(Entry(name, number, by_call, self.version))
+        self.version = next(_VERSIONS)
 
     def pop(self, number: int) -> list[Entry]:
         """Leave a scope and those inside of it, which an error left open; those that were left. None where an error has
@@ -73,7 +77,7 @@ class ThreadStack:
             if self.entries[at].number == number:
                 left = self.entries[at:]
                 del self.entries[at:]
-                self.version += 1
+                self.version = next(_VERSIONS) if self.states else left[0].before
                 return left
         return []
 
@@ -87,18 +91,22 @@ class ThreadStack:
         return (name, None) if found is None else found
 
     def push_state(self, name: str) -> None:
-        self.states.append(name)
-        self.version += 1
+        self.states.append((name, self.version, tuple(self.entries[-1:])))
+        self.version = next(_VERSIONS)
 
     def pop_state(self) -> None:
         """Does nothing outside of states."""
         if self.states:
-            self.states.pop()
-            self.version += 1
+            _, before, innermost = self.states.pop()
+            self.version = before if innermost == tuple(self.entries[-1:]) else next(_VERSIONS)
 
     def path(self) -> tuple[str, ...]:
         """The scopes from the outermost to the innermost, and the state."""
-        return (*(entry.name for entry in self.entries), *self.states[-1:])
+        return (*(entry.name for entry in self.entries), *self.state())
+
+    def state(self) -> tuple[str, ...]:
+        """The innermost one, if there is one."""
+        return (self.states[-1][0],) if self.states else ()
 
 
 class _Local(threading.local):
@@ -110,6 +118,8 @@ class _Local(threading.local):
         elif main is not None:
             self.stack.entries = list(main.entries)
 
+
+_VERSIONS = itertools.count(1)
 
 _MAIN: list[ThreadStack] = []
 _local = _Local()

@@ -66,12 +66,12 @@ class Device:
 
 
 def timer_of(device: Device, recording: bool = False) -> EventTimer:
-    return EventTimer(device, lambda: 0, lambda: recording)
+    return EventTimer(device, lambda stream: recording)
 
 
 def launch(timer: EventTimer, device: Device, stream: int, nanoseconds: float, record: object) -> float:
     """When it began."""
-    begun = timer.begin(stream)
+    begun = timer.begin(0, stream)
     started = device.now
     device.now += nanoseconds
     timer.end(begun, stream, record)
@@ -115,7 +115,7 @@ def test_events_are_used_again() -> None:
         launch(timer, device, 0, 10, i)
         timer.collect(wait=True)
     assert device.count <= 5
-    timer.abandon(timer.begin(0))
+    timer.abandon(timer.begin(0, 0))
     launch(timer, device, 0, 10, 1)
     assert device.count <= 5 and len(timer.collect(wait=True)) == 1
 
@@ -150,7 +150,7 @@ def test_threads() -> None:
 def test_a_thread_without_a_context() -> None:
     """CUDA says 201 until a context is current; the driver then makes the device's one current."""
     made: list[int] = []
-    cuda = SimpleNamespace(cuEventRecord=lambda event, stream: 0 if made else 201)
+    cuda = SimpleNamespace(cuEventRecord=lambda event, stream: 0 if made else 201, cuStreamIsCapturing=None)
 
     class On:
         def __init__(self, device: int) -> None:
@@ -228,14 +228,14 @@ def test_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cupti.enabled == [10, 39]
     found: list[tuple[Any, int, int]] = []
     for i in range(300):
-        begun = timer.begin(0)
+        begun = timer.begin(0, 0)
         cupti.kernel(1000 + i)
         timer.end(begun, 0, i)
         cupti.kernel(7)  # of another library
         if i % 20 == 0:
             found += timer.collect(wait=False)
-            timer.abandon(timer.begin(0))
-    timer.end(timer.begin(0), 0, "recorded into a graph")
+            timer.abandon(timer.begin(0, 0))
+    timer.end(timer.begin(0, 0), 0, "recorded into a graph")
     found += timer.collect(wait=True)
     assert found.pop() == ("recorded into a graph", 0, 0)
     now = time.perf_counter_ns()

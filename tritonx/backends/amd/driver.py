@@ -329,7 +329,8 @@ class AmdDriver(PyTorchDriver):
         from tritonx.backends.amd.launch.events import HipEvents
         from tritonx.runtime.devices.event_timer import EventTimer
 
-        return {"events": lambda: EventTimer(HipEvents(call, self.on), self.current_device, self.is_recording)}
+        events = HipEvents(call, self.on)
+        return {"events": lambda: EventTimer(events, lambda _: self.is_recording())}
 
     def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:
         """Events around each run; the level-2 cache is overwritten between runs."""

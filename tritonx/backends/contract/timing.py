@@ -15,14 +15,15 @@ class LaunchTimer(ABC):
     be drawn on one axis. ``record`` is the caller's own and comes back unchanged.
 
     >>> timer = tritonx.backends.backends["cpu"].compiler.driver().launch_timers()["clock"]()
-    >>> timer.end(timer.begin(0), 0, "a launch")
+    >>> timer.end(timer.begin(0, 0), 0, "a launch")
     >>> [(record, start <= stop) for record, start, stop in timer.collect(wait=True)]
     [('a launch', True)]
     """
 
     @abstractmethod
-    def begin(self, stream: int) -> object:
-        """In front of a launch on ``stream`` of the current device; what is returned goes to ``end`` or ``abandon``."""
+    def begin(self, device: int, stream: int) -> object:
+        """In front of a launch on ``stream`` of ``device``, the current one; what is returned goes to ``end`` or
+        ``abandon``."""
 
     @abstractmethod
     def end(self, begun: object, stream: int, record: object) -> None:
@@ -46,7 +47,7 @@ class ClockTimer(LaunchTimer):
     """The host's clock, behind a wait for the device: for devices that are the host, or that have no clock of theirs.
 
     >>> timer = ClockTimer(lambda: None)
-    >>> timer.end(timer.begin(0), 0, 1)
+    >>> timer.end(timer.begin(0, 0), 0, 1)
     >>> len(timer.collect(wait=False)), len(timer.collect(wait=False))
     (1, 0)
     """
@@ -55,7 +56,7 @@ class ClockTimer(LaunchTimer):
         self._synchronize = synchronize
         self._done: list[tuple[object, int, int]] = []
 
-    def begin(self, stream: int) -> object:
+    def begin(self, device: int, stream: int) -> object:
         if self._synchronize is not None:
             self._synchronize()
         return time.perf_counter_ns()

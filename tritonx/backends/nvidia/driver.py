@@ -326,7 +326,8 @@ class NvidiaDriver(PyTorchDriver):
             from tritonx.backends.nvidia.launch.events import CudaEvents
             from tritonx.runtime.devices.event_timer import EventTimer
 
-            return EventTimer(CudaEvents(library(), check, self.on), self.current_device, self.is_recording)
+            events = CudaEvents(library(), check, self.on)
+            return EventTimer(events, events.is_recording)
 
         def by_cupti() -> LaunchTimer:
             from tritonx.backends.nvidia.launch.cupti_timer import CuptiTimer

@@ -9,7 +9,7 @@ from typing import Any, Self
 from tritonx.profiler.hooks.hook import Hook
 from tritonx.profiler.metric import checked, is_metric
 from tritonx.profiler.stack import current
-from tritonx.profiler.state import metadata_state
+from tritonx.profiler.state import COMPUTE_METADATA_SCOPE_PREFIX
 from tritonx.runtime.launch.launch_hooks import LazyDict
 
 _OF_THE_RUNTIME = frozenset({"name", "function", "stream"})
@@ -54,11 +54,14 @@ class LaunchHook(Hook):
         stack, name = current(), str(metadata.data["name"])
         if stack.describing or not self._asks(name):
             return
+        if not metadata.extras:  # the kernel says nothing
+            return
         stack.describing = True
+        stack.push_state(COMPUTE_METADATA_SCOPE_PREFIX + name)
         try:
-            with metadata_state(name):
-                found: dict[str, Any] = metadata.get()
+            found: dict[str, Any] = metadata.get()
         finally:
+            stack.pop_state()
             stack.describing = False
         if self._asks(str(found["name"])):
             metrics = {k: v for k, v in found.items() if k not in _OF_THE_RUNTIME and is_metric(v)}

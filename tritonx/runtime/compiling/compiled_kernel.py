@@ -14,7 +14,7 @@ from tritonx.runtime.compiling.kernel_metadata import make_metadata
 from tritonx.runtime.devices.drivers import driver_of, find_backend
 from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch.dataclass_arguments import parts_of
-from tritonx.runtime.launch.launch_hooks import LazyDict, launch_data, tell_when_gone
+from tritonx.runtime.launch.launch_hooks import LazyDict, tell_when_gone
 from tritonx.runtime.launch.specialize import specializer, watching
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ class CompiledKernel:
         self.parameters = parameters
         self.binary_stage = binary_stage
         self._loaded: dict[int, tuple[LoadedKernel, RawLaunch]] = {}
+        self._of_launches: tuple[Any, Driver] | None = None
         self.takes_spans = False
         """Whether its launcher gets spans for pointers, which is known once it is loaded."""
         self._raw: Any = None
@@ -293,7 +294,8 @@ class CompiledKernel:
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""
         state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
-        return {**state, "_loaded": {}, "_raw": None, "_compile_again": None, "_other": None, "_unchecked": None}
+        mine = ("_of_launches", "_raw", "_compile_again", "_other", "_unchecked")
+        return {**state, "_loaded": {}, **dict.fromkeys(mine)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         metadata, asm = make_metadata(state["metadata"]), AsmDict(state["asm"])
@@ -305,11 +307,15 @@ class CompiledKernel:
         """What launch hooks receive; None while there are none."""
         if not knobs.runtime.launch_enter_hook:
             return None
+        if self._of_launches is None:
+            self._of_launches = self.function, self._driver
         fn: Any = self.src.fn
-        named = dict(zip(fn.arg_names, args, strict=False)) if fn is not None else {}
-        basics = {"name": self.name, "function": self.function, "stream": stream}
-        data = launch_data(fn, basics, grid, self.metadata, named)
-        data.driver = self._driver
+        function, driver = self._of_launches
+        data = LazyDict({"name": self.name, "function": function, "stream": stream})
+        data.grid, data.driver = grid, driver
+        describe: Any = getattr(fn, "launch_metadata", None)
+        if describe is not None:
+            data.add(describe, (grid, self.metadata, dict(zip(fn.arg_names, args, strict=False))))
         return data
 
     @property

@@ -32,7 +32,7 @@ class Events(Protocol):
         ...
 
 
-@dataclass
+@dataclass(slots=True)
 class _Timed:
     device: int
     start: object
@@ -55,9 +55,8 @@ class EventTimer(LaunchTimer):
     A launch's beginning is told from the last one's that was collected, so that what a float of milliseconds keeps of
     it does not get less with the time that the program runs."""
 
-    def __init__(self, events: Events, current_device: Callable[[], int], is_recording: Callable[[], bool]) -> None:
+    def __init__(self, events: Events, is_recording: Callable[[int], bool]) -> None:
         self._events = events
-        self._current_device = current_device
         self._is_recording = is_recording
         self._free: dict[int, list[object]] = {}
         self._pending: deque[_Timed] = deque()
@@ -66,18 +65,14 @@ class EventTimer(LaunchTimer):
         self._lock = threading.Lock()
 
     def _event(self, device: int) -> object:
-        free = self._free.get(device)
-        if free:
-            try:
-                return free.pop()
-            except IndexError:  # another thread took it
-                pass
-        return self._events.create(device)
+        try:
+            return self._free[device].pop()
+        except (KeyError, IndexError):
+            return self._events.create(device)
 
-    def begin(self, stream: int) -> object:
-        if self._is_recording():
+    def begin(self, device: int, stream: int) -> object:
+        if self._is_recording(stream):
             return None
-        device = self._current_device()
         if device not in self._anchors:
             self._anchor(device, stream)
         timed = _Timed(device, self._event(device), self._event(device))

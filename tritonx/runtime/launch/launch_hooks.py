@@ -45,6 +45,8 @@ class LazyDict:
     driver: Driver | None = None
     """What runs the launch; None where the kernel's lines are run."""
     grid: tuple[int, int, int] | None = None
+    device: int | None = None
+    """Where it runs, if the launch knows without asking."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data

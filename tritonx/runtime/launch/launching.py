@@ -36,7 +36,6 @@ from tritonx.runtime.launch.entries import (
     with_arrays,
     with_spans,
 )
-from tritonx.runtime.launch.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.launch.placement import Placement, place
 from tritonx.runtime.launch.specialize import Specializer, handing, watching
 from tritonx.runtime.tracebacks import without_frames
@@ -421,12 +420,17 @@ class Launcher:
             hook(*bound.values(), **options)
         current = stream(device)
 
-        def describe() -> LazyDict | None:
-            return kernel.launch_metadata(grid, current, *bound.values()) if kernel is not None else None  # pyright: ignore  # None where a hook took the compile over
-
-        with around_launch(describe):
-            if grid[0] and grid[1] and grid[2]:
-                launch(*grid, current, *values)
+        enter, data = knobs.runtime.launch_enter_hook, None
+        if enter and kernel is not None:  # pyright: ignore[reportUnnecessaryComparison]  # a hook took the compile over
+            data = kernel.launch_metadata(grid, current, *bound.values())
+            if data is not None:
+                data.device = device
+        if enter:
+            enter(data)
+        if grid[0] and grid[1] and grid[2]:
+            launch(*grid, current, *values)
+        if leave := knobs.runtime.launch_exit_hook:
+            leave(data)
         return kernel
 
     def preload(self, specialization_data: str) -> CompiledKernel | None:

@@ -33,5 +33,8 @@ class HookChain(list[Callable[..., object]]):
             super().remove(func)
 
     def __call__(self, *args: object, **kwargs: object) -> None:
+        if len(self) == 1:
+            self[0](*args, **kwargs)
+            return
         for call in self[::-1] if self.reversed else list(self):
             call(*args, **kwargs)

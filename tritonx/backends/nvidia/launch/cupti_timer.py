@@ -45,7 +45,7 @@ class CuptiTimer(LaunchTimer):
         except Exception as error:  # the package's own error, of whatever class its version has
             raise NoTimer(f"CUPTI cannot be used: {error}") from error
 
-    def begin(self, stream: int) -> object:
+    def begin(self, device: int, stream: int) -> object:
         number = next(self._numbers)
         self._cupti.activity_push_external_correlation_id(self._own, number)
         return number

@@ -19,6 +19,20 @@ class CudaEvents:
         self._cuda = cuda
         self._check = check
         self._on = on
+        self._record: Callable[..., int] = cuda.cuEventRecord
+        self._is_capturing: Callable[..., int] = cuda.cuStreamIsCapturing
+        self._streams: dict[int, ctypes.c_void_p] = {}
+
+    def is_recording(self, stream: int) -> bool:
+        """Whether launches on the stream become part of a graph, or cannot be timed because others' do."""
+        status = ctypes.c_int()
+        return self._is_capturing(self._handle(stream), ctypes.byref(status)) != 0 or status.value != 0
+
+    def _handle(self, stream: int) -> ctypes.c_void_p:
+        found = self._streams.get(stream)
+        if found is None:
+            found = self._streams[stream] = ctypes.c_void_p(stream)
+        return found
 
     def create(self, device: int) -> object:
         event = ctypes.c_void_p()
@@ -31,11 +45,12 @@ class CudaEvents:
         self._cuda.cuEventDestroy_v2(event)
 
     def record(self, event: object, stream: int, device: int) -> None:
-        code = self._cuda.cuEventRecord(event, ctypes.c_void_p(stream))
+        code = self._record(event, self._handle(stream))
         if code == _INVALID_CONTEXT:  # a thread that has launched nothing yet
             with self._on(device):
-                code = self._cuda.cuEventRecord(event, ctypes.c_void_p(stream))
-        self._check(code, "cuEventRecord")
+                code = self._record(event, self._handle(stream))
+        if code:
+            self._check(code, "cuEventRecord")
 
     def is_over(self, event: object) -> bool:
         return self._cuda.cuEventQuery(event) == 0
