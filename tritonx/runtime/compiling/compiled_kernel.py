@@ -128,7 +128,7 @@ class CompiledKernel:
         self.parameters = parameters
         self.binary_stage = binary_stage
         self._loaded: dict[int, tuple[LoadedKernel, RawLaunch]] = {}
-        self._of_launches: tuple[Any, Driver] | None = None
+        self._of_launches: tuple[object, Driver] | None = None
         self.takes_spans = False
         """Whether its launcher gets spans for pointers, which is known once it is loaded."""
         self._raw: Any = None
@@ -313,8 +313,7 @@ class CompiledKernel:
         function, driver = self._of_launches
         data = LazyDict({"name": self.name, "function": function, "stream": stream})
         data.grid, data.driver = grid, driver
-        describe: Any = getattr(fn, "launch_metadata", None)
-        if describe is not None:
+        if (describe := getattr(fn, "launch_metadata", None)) is not None:
             data.add(describe, (grid, self.metadata, dict(zip(fn.arg_names, args, strict=False))))
         return data
 

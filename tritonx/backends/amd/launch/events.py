@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import SupportsFloat, cast
 
 from tritonx.runtime.errors import TritonError
 
@@ -12,7 +12,7 @@ from tritonx.runtime.errors import TritonError
 class HipEvents:
     """``call`` is that of the driver's module; ``on`` makes a device current."""
 
-    def __init__(self, call: Callable[..., Any], on: Callable[[int], AbstractContextManager[None]]) -> None:
+    def __init__(self, call: Callable[..., object], on: Callable[[int], AbstractContextManager[None]]) -> None:
         self._call = call
         self._on = on
 
@@ -38,4 +38,4 @@ class HipEvents:
         self._call("hipEventSynchronize", event)
 
     def milliseconds(self, start: object, stop: object) -> float:
-        return float(self._call("hipEventElapsedTime", start, stop))
+        return float(cast(SupportsFloat, self._call("hipEventElapsedTime", start, stop)))

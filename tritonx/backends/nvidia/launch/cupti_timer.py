@@ -12,12 +12,23 @@ import threading
 import time
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 from tritonx.backends.api import LaunchTimer
 from tritonx.runtime.errors import NoTimer
 
 BUFFER_BYTES = 8 << 20
+
+
+class Activity(Protocol):
+    """A record: of a kernel, or of which number was pushed when it was launched."""
+
+    kind: int
+    correlation_id: int
+    start: int
+    end: int
+    external_kind: int
+    external_id: int
 
 
 class CuptiTimer(LaunchTimer):
@@ -58,7 +69,7 @@ class CuptiTimer(LaunchTimer):
     def abandon(self, begun: object) -> None:
         self._cupti.activity_pop_external_correlation_id(self._own)
 
-    def _completed(self, activities: list[Any]) -> None:
+    def _completed(self, activities: list[Activity]) -> None:
         """A buffer of records; a kernel's and the one that says whose launch it was come in any order."""
         with self._lock:
             for activity in activities:

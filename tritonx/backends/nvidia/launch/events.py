@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
 
 _INVALID_CONTEXT = 201
 
@@ -15,7 +14,7 @@ Check = Callable[[int, str], None]
 class CudaEvents:
     """``on`` makes a context of a device current where none is."""
 
-    def __init__(self, cuda: Any, check: Check, on: Callable[[int], AbstractContextManager[None]]) -> None:
+    def __init__(self, cuda: ctypes.CDLL, check: Check, on: Callable[[int], AbstractContextManager[None]]) -> None:
         self._cuda = cuda
         self._check = check
         self._on = on
