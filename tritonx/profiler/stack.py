@@ -33,7 +33,7 @@ class Launched:
     metrics: dict[str, Any] | None
 
     def abandon(self) -> None:
-        """The launch has failed: nobody called the hook behind it."""
+        """The launch has failed: the hook behind it was not called."""
         self.timer.abandon(self.begun)
         for record in self.records:
             record.abandon()

@@ -127,7 +127,7 @@ class Profile:
         try:
             arithmetic = sum(frame.own(f"flops{w}") / max_flops(kind, arch, w, sms, clock) for w in widths)
             bandwidth = max_bps(kind, arch, device["bus_width"], device["memory_clock_rate"])
-        except BadProfile:  # a device whose peaks nobody says
+        except BadProfile:  # a device of unknown peaks
             return math.nan
         moved = frame.own("bytes") / bandwidth if "bytes" in frame.metrics else 0.0
         return _quotient(max(arithmetic, moved), frame.own(self.raw("time")) * 1e-9)

@@ -29,7 +29,7 @@ class Hook(ABC):
     def destroy_handle(
         self, module: object, function: object, name: str, metadata_group: Mapping[str, str], hash: str
     ) -> None:
-        """Nobody can launch the kernel any more."""
+        """The kernel cannot be launched any more."""
         return None
 
     @abstractmethod

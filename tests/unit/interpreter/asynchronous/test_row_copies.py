@@ -44,7 +44,7 @@ def test_rows_by_index(landing: Landing) -> None:
 
 
 @pytest.mark.parametrize("landing", list(Landing))
-def test_rows_that_nobody_waits_for(landing: Landing) -> None:
+def test_rows_without_a_wait(landing: Landing) -> None:
     source = np.ones((60, 100), np.float32)
     assert WAIT in TEXT
     assert Kind.NOT_VISIBLE in kinds(
