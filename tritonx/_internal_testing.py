@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends import registry
 from tritonx.backends.api import Target
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.settings import environment
+from tritonx.testing.child_process import ProcessResult, run_in_process, use_process_pool
 from tritonx.testing.library_arrays import (
     default_alloc_fn,
     dtypes,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     requires_tma: Any  # made where it is asked for: it needs pytest
 
 __all__ = [
+    "ProcessResult",
     "_fresh_knobs_impl",
     "default_alloc_fn",
     "dtypes",
@@ -49,23 +52,36 @@ __all__ = [
     "integral_dtypes",
     "is_ampere_or_newer",
     "is_blackwell",
+    "is_blackwell_ultra",
+    "is_compile_warmup",
     "is_cuda",
     "is_hip",
     "is_hip_cdna",
     "is_hip_cdna2",
     "is_hip_cdna3",
+    "is_hip_cdna3_or_newer",
     "is_hip_cdna4",
     "is_hip_gfx11",
     "is_hip_gfx12",
     "is_hip_gfx1250",
+    "is_hip_rdna",
+    "is_hip_rdna3",
+    "is_hip_rdna4",
+    "is_hip_rdna4m",
     "is_hopper",
     "is_hopper_or_newer",
     "is_interpreter",
+    "is_rubin",
     "is_sm12x",
     "is_xpu",
     "numpy_random",
+    "random_float",
+    "random_int",
     "requires_tma",
+    "run_in_process",
+    "skip_if_unsupported_cluster_size",
     "str_to_triton_dtype",
+    "supports_clc",
     "supports_tma",
     "supports_ws",
     "tma_dtypes",
@@ -77,12 +93,32 @@ __all__ = [
     "torch_float8_dtypes",
     "uint_dtypes",
     "unwrap_tensor",
+    "use_process_pool",
 ]
 
 
 def is_interpreter() -> bool:
     """Whether kernels run line by line."""
     return bool(knobs.runtime.interpret)
+
+
+def is_compile_warmup() -> bool:
+    """Whether tests run only to fill the cache, as Triton's test runner has them do at first: never here."""
+    return False
+
+
+def random_int(low: int, high: int, *, warmup_value: int | None = None, **kwargs: Any) -> int:
+    """A number of [``low``, ``high``) from PyTorch's generator; ``kwargs`` are those of ``torch.randint``."""
+    torch: Any = import_module("torch")
+
+    return int(torch.randint(low, high, size=(), **kwargs).item())
+
+
+def random_float(*, warmup_value: float = 0.5, **kwargs: Any) -> float:
+    """A number of [0, 1) from PyTorch's generator; ``kwargs`` are those of ``torch.rand``."""
+    torch: Any = import_module("torch")
+
+    return float(torch.rand((), **kwargs).item())
 
 
 def get_current_target() -> Target | None:
@@ -141,6 +177,16 @@ def is_blackwell() -> bool:
     return _capability() // 10 == 10
 
 
+def is_blackwell_ultra() -> bool:
+    """Compute capability 10.3."""
+    return _capability() == 103
+
+
+def is_rubin() -> bool:
+    """Compute capability 10.7."""
+    return _capability() == 107
+
+
 def is_sm12x() -> bool:
     """Compute capability 12."""
     return _capability() // 10 == 12
@@ -169,6 +215,31 @@ def is_hip_cdna4() -> bool:
 def is_hip_cdna() -> bool:
     """MI200 to MI350."""
     return is_hip_cdna2() or is_hip_cdna3() or is_hip_cdna4()
+
+
+def is_hip_cdna3_or_newer() -> bool:
+    """MI300 and MI350."""
+    return is_hip_cdna3() or is_hip_cdna4()
+
+
+def is_hip_rdna3() -> bool:
+    """RDNA 3 and 3.5."""
+    return _processor().startswith(("gfx110", "gfx115"))
+
+
+def is_hip_rdna4m() -> bool:
+    """RDNA 4's mobile chips."""
+    return _processor().startswith("gfx117")
+
+
+def is_hip_rdna4() -> bool:
+    """RDNA 4."""
+    return _processor().startswith("gfx120")
+
+
+def is_hip_rdna() -> bool:
+    """RDNA 3 to RDNA 4."""
+    return is_hip_rdna3() or is_hip_rdna4m() or is_hip_rdna4()
 
 
 def is_hip_gfx11() -> bool:
@@ -200,6 +271,21 @@ def supports_tma(byval_only: bool = False) -> bool:
 def supports_ws() -> bool:
     """Whether the warps of a block may be given parts of a loop."""
     return is_interpreter() or is_hopper_or_newer()
+
+
+def supports_clc() -> bool:
+    """Whether a cluster that is done can take over one that has not started (cluster launch control)."""
+    return _capability() >= 100
+
+
+def skip_if_unsupported_cluster_size(num_ctas: int) -> None:
+    """Skips the test that calls it on an NVIDIA device without clusters of ``num_ctas`` blocks: below compute
+    capability 9.0, and above 8 blocks, which devices need not have (CUDA C++ Programming Guide, thread block
+    clusters)."""
+    if num_ctas > 1 and is_cuda() and (not is_hopper_or_newer() or num_ctas > 8):
+        import pytest
+
+        pytest.skip(f"Device does not support {num_ctas} CTAs per cluster")
 
 
 def tma_skip_msg(byval_only: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 import numpy as np
@@ -79,3 +80,40 @@ def test_what_the_target_can_do() -> None:
     assert testing.requires_tma.args == (not testing.supports_tma(),)
     assert sum((testing.is_cuda(), testing.is_hip(), testing.is_xpu())) <= 1
     assert testing.get_arch() == str(testing.get_current_target().arch)  # type: ignore[union-attr]
+
+
+def _writes_and_returns(text: str) -> None:
+    os.write(2, f"{text} {os.environ['TRITONX_SAID']}".encode())
+
+
+def _fails() -> None:
+    raise ValueError("on purpose")
+
+
+def test_a_function_runs_in_a_process_of_its_own() -> None:
+    result = testing.run_in_process(_writes_and_returns, ("what it",), env={"TRITONX_SAID": "said"})
+    assert result.exc is None and result.driver_stderr_output == "what it said"
+    assert "TRITONX_SAID" not in os.environ
+
+
+def test_what_a_process_raises_is_handed_over() -> None:
+    with testing.use_process_pool(__name__):
+        result = testing.run_in_process(_fails)
+    assert isinstance(result.exc, ValueError) and str(result.exc) == "on purpose"
+
+
+def test_a_process_that_ends_early_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RuntimeError, match="_exit exited with code 3 without a result"):
+        testing.run_in_process(os._exit, (3,))
+    monkeypatch.setenv("TRITON_TEST_PROCESS_TIMEOUT", "0.2")
+    with pytest.raises(TimeoutError, match=r"sleep exceeded its 0\.2-second timeout"):
+        testing.run_in_process(time.sleep, (60,))
+
+
+def test_numbers_come_from_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(3)
+    drawn = testing.random_int(5, 900), testing.random_float()
+    torch.manual_seed(3)
+    assert drawn == (testing.random_int(5, 900), testing.random_float())
+    assert 5 <= drawn[0] < 900 and 0 <= drawn[1] < 1
