@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from tritonx.backends.amd import device_library
+from tritonx.conversion import linked_libraries
 from tritonx.conversion.llvm_binding import Module, TargetMachine, binding, run_passes
 
 llvm = binding()
@@ -75,16 +75,9 @@ def optimised(text: str, processor: str, wave: int, libraries: Sequence[str] = (
 
 def link_libraries(module: Module, paths: Sequence[str], processor: str, wave: int, *, flush: bool) -> None:
     """Put the libraries' functions into the module, as its own; the unused ones go in optimising."""
-    libraries = [llvm.parse_bitcode(Path(path).read_bytes()) for path in paths]
-    layout = data_layout(processor, wave)
     controls = llvm.parse_assembly(device_library.controls(isa_version(processor), wave, flush=flush))
-    kernels = {f.name for f in module.functions if not f.is_declaration}
-    for part in (*libraries, controls):
-        part.triple, part.data_layout = TRIPLE, layout
-        module.link_in(part)
-    for function in module.functions:
-        if not function.is_declaration and function.name not in kernels:
-            function.linkage = "internal"
+    libraries = [*map(linked_libraries.parsed, paths), controls]
+    linked_libraries.link(module, libraries, TRIPLE, data_layout(processor, wave))
 
 
 def isa_version(processor: str) -> int:

@@ -86,19 +86,21 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
 def emit_assembly(text: str, compilation: Compilation) -> str:
     """AMDGCN; the object, which is made by the way, is kept for the next stage, so that LLVM's passes run once."""
     from tritonx.backends.amd import device_library
+    from tritonx.runtime.compiling.user_libraries import user_libraries
     from tritonx.runtime.isolation.translate import translate
 
     chip = processor(compilation.target)
     names = [name for prefix, name in device_library.LIBRARIES.items() if prefix in text]
+    linked = user_libraries(text, compilation.options)
     made = translate(
         "amdgcn",
         "tritonx.backends.amd.codegen:compile_text",
         text,
         compilation,
-        trusted=not names or device_library.seen(),
+        trusted=not linked and (not names or device_library.seen()),
         processor=chip.name,
         wave=chip.wave,
-        libraries=[str(device_library.path(name)) for name in names],
+        libraries=[*linked, *(str(device_library.path(name)) for name in names)],
     )
     written = made["amdgcn"]
     assert isinstance(written, str)

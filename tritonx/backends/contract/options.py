@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Target:
 
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}" if self.arch != "" else self.backend
+
+
+STANDARD_LIBRARIES = frozenset({"libdevice", "ocml", "ockl"})
+"""Names in ``extern_libs`` of the vendors' own libraries."""
 
 
 class Language(Enum):
@@ -53,6 +58,9 @@ class Options:
     ``check_bounds`` checks every access against the memory of the arguments; a launch with ``debug`` sets it, where it
     is not given. `tritonx.compile` does not: what launches its kernels need not pass the table of that memory.
 
+    ``extern_libs`` are files of LLVM bitcode or text by name (a mapping, kept as pairs), which GPU kernels are linked
+    with that call a function of none of tritonx's own libraries.
+
     >>> Options(num_warps=8).replace(num_stages=1).num_stages
     1
     """
@@ -75,6 +83,11 @@ class Options:
     """Of the options that a backend adds, those that kernels pass wherever they run, since they say how and not what to
     compute: a launch on a backend that has no such option leaves it out. Any other is an error there."""
 
+    def __post_init__(self) -> None:
+        given = cast("Mapping[str, str] | tuple[tuple[str, str], ...] | None", self.extern_libs)
+        if isinstance(given, Mapping) or given is None:  # None is what Triton's options hold without a library
+            object.__setattr__(self, "extern_libs", tuple((given or {}).items()))
+
     @property
     def is_cooperative(self) -> bool:
         """Whether all programs of a launch run at once, as Triton's hooks are told."""
@@ -85,6 +98,11 @@ class Options:
         """Whether the code says in which files its source stands, as lines of the source do, so that a copy of the
         source elsewhere is another compile. Kernels with a ``device_assert`` that is checked are known anyway."""
         return self.check_bounds
+
+    @property
+    def user_libraries(self) -> tuple[tuple[str, str], ...]:
+        """Those of ``extern_libs`` that backends do not find by themselves: (name, path)."""
+        return tuple((name, path) for name, path in self.extern_libs if name not in STANDARD_LIBRARIES)
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """The least M, N and K of ``tl.dot`` for operands of these widths."""

@@ -5,10 +5,12 @@ Imports neither xDSL nor an emitter: a helper process comes up with this."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
-from tritonx.backends.nvidia.libdevice import library_excerpt
+from tritonx.backends.nvidia.libdevice import device_library, library_excerpt
 from tritonx.backends.nvidia.targets import PTX_VERSION
+from tritonx.conversion import linked_libraries
 from tritonx.conversion.llvm_binding import Limit, Module, TargetMachine, binding, run_passes
 
 llvm = binding()
@@ -44,10 +46,17 @@ def data_layout(processor: str) -> str:
 
 
 def to_ptx(
-    text: str, processor: str, library: str = "", *, fuse: bool = True, verify: bool = False
+    text: str,
+    processor: str,
+    library: str = "",
+    *,
+    linked: Sequence[str] = (),
+    fuse: bool = True,
+    verify: bool = False,
 ) -> dict[str, str | bytes]:
-    """Optimise a module, linked with the bitcode file ``library`` where there is one, and write its PTX, as ``ptx``.
-    ``fuse``: the library's products and sums may become fused multiply-adds.
+    """Optimise a module and write its PTX, as ``ptx``. It is linked with the files ``linked``, which a user names, and
+    with the functions that it or these call of the bitcode file ``library``, libdevice, where one is given. ``fuse``:
+    libdevice's products and sums may become fused multiply-adds.
 
     LLVM ends the process on malformed text: what is not wholly written by our emitters comes here through
     ``tritonx.runtime.isolation``, with ``verify`` on, which raises ``RuntimeError`` for what LLVM's verifier finds.
@@ -56,7 +65,12 @@ def to_ptx(
     module = llvm.parse_assembly(text)
     if verify:
         module.verify()
-    if library:
+    if linked:
+        linked_libraries.link(module, [*map(linked_libraries.parsed, linked)], TRIPLE, data_layout(processor))
+        text = str(module)
+        if verify:
+            module.verify()
+    if library and device_library.PREFIX in text:
         library_excerpt.link(module, text, library, TRIPLE, data_layout(processor), fuse=fuse)
     _optimise(module, machine)
     return {"ptx": machine.emit_assembly(module)}

@@ -121,17 +121,20 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.assembler.shifted_offsets import shift_offsets
     from tritonx.backends.nvidia.codegen import kernel_name
     from tritonx.backends.nvidia.libdevice import device_library
+    from tritonx.runtime.compiling.user_libraries import user_libraries
     from tritonx.runtime.isolation.translate import translate
 
     chip = capability(compilation.target)
-    needed = device_library.PREFIX in text
+    linked = user_libraries(text, compilation.options)
+    needed = device_library.PREFIX in text or (bool(linked) and device_library.found())
     ptx = translate(
         "ptx",
         "tritonx.backends.nvidia.codegen:to_ptx",
         text,
         compilation,
-        trusted=not needed or device_library.seen(),
+        trusted=not linked and (not needed or device_library.seen()),
         processor=chip.processor,
+        linked=linked,
         library=str(device_library.path()) if needed else "",
         fuse=compilation.options.enable_fp_fusion,
     )["ptx"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from tritonx.conversion.gpu_to_llvm.calls import call_each
 from tritonx.conversion.gpu_to_llvm.control import (
     bind,
     edge_operands,
@@ -136,6 +137,8 @@ def extern_elementwise(op: tile.ExternElementwiseOp, f: FunctionEmitter) -> None
     if (op.symbol.data, tuple([t.elem for t in operands]), result) not in f.machine.functions.library_signatures():
         f.module.foreign(op)
     made = f.machine.functions.extern(f, op.symbol.data, operands, result)
+    if made is None and f.options.user_libraries:
+        made = call_each(f, f"@{op.symbol.data}", operands, result)
     if made is None:
         raise PassError(op, f"the target has no device function '{op.symbol.data}'")
     f.result(op, made)

@@ -13,6 +13,7 @@ from typing import Any
 from tritonx import level
 from tritonx.backends.api import Backend, Options, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.compiling.user_libraries import libraries_key
 from tritonx.runtime.settings.environment import variable
 
 _NOT_COMPILER = ("testing", "tools", "interpreter")
@@ -158,6 +159,7 @@ def compile_key(source_hash: str, backend: Backend, target: Target, options: Opt
         backend_key(type(backend)),
         repr(target),
         options_key(options),
+        libraries_key(options),
         environment_key(),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,0 +1,113 @@
+"""Kernels that are linked with a user's device code (``extern_libs``)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.backends.nvidia.libdevice import device_library
+from tritonx.conversion.llvm_binding import binding
+from tritonx.ir.failure import PassFailure
+from tritonx.runtime.errors import MissingLibrary
+
+TEXT = """
+define float @scaled(float %x) {
+  %y = call float @inner(float %x)
+  ret float %y
+}
+define float @inner(float %x) noinline {
+  %y = fmul float %x, FACTOR
+  ret float %y
+}
+define float @never(float %x) {
+  ret float %x
+}
+"""
+SINE = """
+declare float @__nv_sinf(float)
+define float @scaled(float %x) {
+  %y = call float @__nv_sinf(float %x)
+  ret float %y
+}
+"""
+TARGETS = {"cuda:90": "ptx", "hip:gfx942": "amdgcn"}
+
+
+@tl.core.extern
+def scaled(x: Any, _semantic: Any = None) -> Any:
+    table = {(tl.float32,): ("scaled", tl.float32)}
+    return tl.core.extern_elementwise("mine", "", [x], table, is_pure=True, _semantic=_semantic)
+
+
+@tritonx.jit
+def kernel(x: Any, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x + i, scaled(tl.load(x + i)))
+
+
+@tritonx.jit
+def without(x: Any, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x + i, tl.load(x + i) + 1)
+
+
+def compiled(target: str, path: Path, function: Any = kernel) -> Any:
+    source = tritonx.compiler.ASTSource(function, {"x": "*fp32", "N": "constexpr"}, {"N": 128})
+    return tritonx.compile(source, target, {"extern_libs": {"mine": str(path)}})
+
+
+def written(folder: Path, factor: str, *, bitcode: bool) -> Path:
+    text = TEXT.replace("FACTOR", factor)
+    path = folder / ("mine.bc" if bitcode else "mine.ll")
+    module: Any = binding().parse_assembly(text)
+    path.write_bytes(module.as_bitcode() if bitcode else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("bitcode", [False, True])
+def test_functions_are_linked(target: str, bitcode: bool, tmp_path: Path) -> None:
+    code = compiled(target, written(tmp_path, "3.0", bitcode=bitcode)).asm[TARGETS[target]]
+    assert re.search("0f40400000|0x40400000", code), "the factor of the library's function"
+    assert "never" not in code, "what nothing calls is not part of the kernel"
+    assert ".extern .func" not in code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_changed_file_is_linked_anew(target: str, tmp_path: Path) -> None:
+    first = compiled(target, written(tmp_path, "3.0", bitcode=False))
+    second = compiled(target, written(tmp_path, "5.0", bitcode=False))
+    again = compiled(target, written(tmp_path, "3.0", bitcode=False))
+    assert first.hash == again.hash != second.hash
+    assert re.search("0f40A00000|0x40a00000", second.asm[TARGETS[target]])
+
+
+@pytest.mark.skipif(not device_library.found(), reason="libdevice is not on this machine")
+def test_a_library_may_call_libdevice(tmp_path: Path) -> None:
+    path = tmp_path / "mine.ll"
+    path.write_text(SINE)
+    code = compiled("cuda:90", path).asm["ptx"]
+    assert ".extern .func" not in code and "__nv_sinf" not in code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_cannot_be_linked_is_named(target: str, tmp_path: Path) -> None:
+    with pytest.raises(MissingLibrary, match=r"the library 'mine' of extern_libs is not at .*absent\.bc"):
+        compiled(target, tmp_path / "absent.bc")
+    path = tmp_path / "text.ll"
+    path.write_text("not LLVM's")
+    with pytest.raises(PassFailure, match=r"text\.ll is neither LLVM bitcode nor text"):
+        compiled(target, path)
+    path.write_bytes(b"BC\xc0\xde" + bytes(100))
+    with pytest.raises(PassFailure, match=r"text\.ll is neither LLVM bitcode nor text"):
+        compiled(target, path)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_files_that_a_kernel_does_not_call_are_not_read(target: str, tmp_path: Path) -> None:
+    assert compiled(target, tmp_path / "absent.bc", without).asm[TARGETS[target]]

@@ -1,0 +1,42 @@
+"""Device code that a user links kernels with: the files of the option ``extern_libs``, LLVM bitcode or text.
+
+Helper processes import this module, which imports nothing of ours but LLVM's binding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tritonx.conversion.llvm_binding import Module, binding
+
+_DECLARED = re.compile(r"^declare [^@\n]*@([\w.$]+)\(", re.MULTILINE)
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+"""What bitcode begins with: without and with a wrapper (LLVM Bitcode File Format)."""
+
+
+def declared(text: str) -> frozenset[str]:
+    """The functions that a module's text calls and does not define, LLVM's intrinsics excepted."""
+    return frozenset(name for name in _DECLARED.findall(text) if not name.startswith("llvm."))
+
+
+def parsed(path: str) -> Module:
+    """The module in a file. Raises OSError, and ``RuntimeError`` with the file's name for what LLVM cannot read."""
+    content = Path(path).read_bytes()
+    try:
+        if content.startswith(_BITCODE):
+            return binding().parse_bitcode(content)
+        return binding().parse_assembly(content.decode())
+    except (RuntimeError, UnicodeDecodeError) as error:
+        raise RuntimeError(f"{path} is neither LLVM bitcode nor text that this LLVM reads: {error}") from None
+
+
+def link(module: Module, libraries: Sequence[Module], triple: str, data_layout: str) -> None:
+    """Put the libraries' functions into ``module`` as its own, so that unused ones go when it is optimised."""
+    own = {function.name for function in module.functions if not function.is_declaration}
+    for library in libraries:
+        library.triple, library.data_layout = triple, data_layout
+        module.link_in(library)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in own:
+            function.linkage = "internal"
