@@ -3,7 +3,7 @@
 One line for each element: ``pid (0, 0, 0) idx ( 3, 12) x: 1.500000``. An index is as wide as the largest of its axis, a
 scalar has none; several operands of one call are numbered. Integers are decimal, or hexadecimal as wide as their type
 (a negative one of fewer than 32 bits is extended to 32 first); pointers are hexadecimal always. An fp8 is printed as
-its byte. A float in hexadecimal shows its bits: Triton hands printf a double there, of which that prints some half."""
+its byte. A float in hexadecimal is C's ``%a``, as of Triton 3.9; earlier ones print half of the bits of a double."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def operand_name(number: int, count: int) -> str:
     return f"(operand {number}) " if count > 1 else ""
 
 
-def is_float_text(element: Attribute, *, hexadecimal: bool) -> bool:
+def is_float_text(element: Attribute) -> bool:
     """Whether an element is printed as a floating-point number."""
-    return is_float(element) and element not in FLOAT8_TYPES and not hexadecimal
+    return is_float(element) and element not in FLOAT8_TYPES
 
 
 def is_signed_text(element: Attribute, *, signed: bool) -> bool:
@@ -46,8 +46,8 @@ def conversion(element: Attribute, *, hexadecimal: bool, signed: bool) -> str:
     """C's conversion of one element: a double, or an integer of 32 bits, or of 64 where it has them; a pointer."""
     if is_pointer(element):
         return "%p"
-    if is_float_text(element, hexadecimal=hexadecimal):
-        return "%f"
+    if is_float_text(element):
+        return "%a" if hexadecimal else "%f"
     bits = bit_width(element)
     length = "ll" if bits > 32 else ""
     if hexadecimal:

@@ -56,7 +56,7 @@ def widen(f: FunctionEmitter, value: Tile, element: Attribute, *, hexadecimal: b
     """The value as C's variable arguments pass it: a double, or an integer of 32 or 64 bits."""
     if value.elem.startswith("ptr"):
         return convert_tile(f, "ptrtoint", value, "i64")
-    if printed_text.is_float_text(element, hexadecimal=hexadecimal):
+    if printed_text.is_float_text(element):
         return value if value.elem == "double" else convert_tile(f, "fpext", value, "double")
     if is_float(value.elem):
         value = convert_tile(f, "bitcast", value, f"i{bits(value.elem)}")

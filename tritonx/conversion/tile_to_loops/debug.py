@@ -72,7 +72,7 @@ def _widened(e: Emitter, text: str, element: Attribute, *, hexadecimal: bool, si
     w, kind = e.writer, register_type(element)
     if kind == "ptr":
         return "i64", w.inst(f"ptrtoint ptr {text} to i64")
-    if printed_text.is_float_text(element, hexadecimal=hexadecimal):
+    if printed_text.is_float_text(element):
         return "double", e.convert(Lanes(text, 0), element, f64).text
     if kind[0] != "i":
         bits = {"half": 16, "float": 32, "double": 64}[kind]

@@ -20,12 +20,19 @@ from tritonx.ir.dispatch import case
 from tritonx.ir.types import element_type, is_pointer, type_of
 
 
-def argument(value: Array, element: Attribute, *, hexadecimal: bool, signed: bool) -> int | float:
-    """One element as it is handed to a conversion: a float, or an integer as wide as C passes it."""
+def hexadecimal_float(value: float) -> str:
+    """What C's ``%a`` makes of a double: ``0x1.8p+1`` for 3, without the zeros that Python's ``hex`` ends with."""
+    mantissa, separator, exponent = value.hex().partition("p")
+    return mantissa.rstrip("0").removesuffix(".") + separator + exponent if "." in mantissa else value.hex()
+
+
+def argument(value: Array, element: Attribute, *, hexadecimal: bool, signed: bool) -> int | float | str:
+    """One element as it is handed to a conversion: a float, or an integer as wide as C passes it; Python has no
+    ``%a``, so that a float in hexadecimal is text."""
     if is_pointer(element):
         return int(value)
-    if printed_text.is_float_text(element, hexadecimal=hexadecimal):
-        return float(value)
+    if printed_text.is_float_text(element):
+        return hexadecimal_float(float(value)) if hexadecimal else float(value)
     held = np.asarray(value)
     if is_float(held.dtype):
         return int(held.view(f"u{held.dtype.itemsize}")[()])
@@ -57,8 +64,8 @@ def _print(op: tile.PrintOp, bind: Binder) -> Function:
         for number, (value, type_, sign) in enumerate(zip(values, types, signed, strict=True)):
             element = element_type(type_)
             conversion = printed_text.conversion(element, hexadecimal=hexadecimal, signed=sign)
-            # Python's formats are C's without the lengths, and have no pointers.
-            conversion = conversion.replace("ll", "").replace("%p", "0x%x")
+            # Python has no lengths, pointers or hexadecimal floats, and is handed text for these.
+            conversion = conversion.replace("ll", "").replace("%p", "0x%x").replace("%a", "%s")
             name = printed_text.operand_name(number, len(values))
             shape = op.printed_shape(number)
             text = printed_text.line(prefix, shape, name, conversion).removesuffix("\n")
