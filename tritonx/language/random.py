@@ -152,7 +152,7 @@ def uint_to_uniform_float(x: tensor) -> tensor:
         core.static_assert(x.dtype.primitive_bitwidth == 64, "random words have 32 or 64 bits")
         signed = x.to(core.int64, bitcast=True)
         scale: core.constexpr = 1.0842020432385337e-19
-    magnitude = core.where(signed < 0, -signed - 1, signed)
+    magnitude = core.where(signed < 0, ~signed, signed)
     return magnitude * scale
 
 

@@ -240,7 +240,8 @@ def topk(
     >>> tl.topk(tl.arange(0, 8) * 3 % 8, 2)
     [7, 6]
     """
-    core.static_assert(k > 0 and k <= x.shape[-1], "topk: k must be between 1 and the extent of the last axis")
+    core.static_assert(k > 0, "topk: k must be greater than 0")
+    core.static_assert(k <= x.shape[-1], "topk: k must not exceed the size of the selected dimension")
     if _is_cube(*x.shape, k):
         return sort_impl(x, k=k, dim=dim, descending=descending)
     else:

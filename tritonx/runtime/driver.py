@@ -74,6 +74,15 @@ class ActiveDriver:
     def get_current_device(self) -> int:
         return self.implementation.current_device()
 
+    def set_current_device(self, device: int) -> None:
+        """Make a device this thread's current one: PyTorch's where that is imported, else the driver's."""
+        torch: Any = sys.modules.get("torch")
+        module = getattr(torch, self.torch_device_type, None) if torch is not None else None
+        if module is not None and hasattr(module, "set_device"):
+            module.set_device(device)
+        else:
+            self.implementation.activate(device)
+
     def get_current_stream(self, device: int | None = None) -> int:
         own = self.implementation
         return own.current_stream(own.current_device() if device is None else device)

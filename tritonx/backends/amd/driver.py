@@ -254,6 +254,10 @@ class AmdDriver(PyTorchDriver):
     def thread_device(self) -> int:
         return int(call("hipGetDevice"))
 
+    def activate(self, device: int) -> None:
+        """Make ``device`` this thread's current one."""
+        call("hipSetDevice", device)
+
     @contextmanager
     def on(self, device: int) -> Generator[None]:
         """With ``device`` as the current one of this thread, and then the one that was."""

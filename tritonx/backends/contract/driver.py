@@ -82,6 +82,11 @@ class Driver(ABC):
     @abstractmethod
     def current_device(self) -> int: ...
 
+    def activate(self, device: int) -> None:
+        """Make ``device`` this thread's current one. A backend of one device has nothing to do."""
+        if not 0 <= device < self.device_count():
+            raise ValueError(f"there is no device {device}; there are {self.device_count()}")
+
     @abstractmethod
     def current_stream(self, device: int) -> int: ...
 

@@ -194,7 +194,7 @@ def return_statement(gen: FunctionGenerator, node: ast.Return, rest: Sequence[as
     if gen.return_type is MISSING:
         gen.return_type = type_
     elif gen.return_type != type_:
-        message = f"Inconsistent return types: {gen.return_type} and {type_}"
+        message = f"Return type mismatch: {gen.return_type} and {type_}"
         raise gen.error(errors.ReturnMismatch, node, message)
     return Ended(Returned(value))
 

@@ -29,7 +29,7 @@ from tritonx.language.values.constexpr import unwrap
 from tritonx.language.values.descriptors import tensor_descriptor, tensor_descriptor_base
 from tritonx.language.values.tensor import tensor
 
-_LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}
+_LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cs": "CS", ".cv": "CV"}
 _PADDING = {"zero": PaddingOption.PAD_ZERO, "nan": PaddingOption.PAD_NAN}
 
 

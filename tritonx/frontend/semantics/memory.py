@@ -19,7 +19,7 @@ from tritonx.language.values.descriptors import block_pointer
 from tritonx.language.values.tensor import tensor
 from tritonx.language.values.tuples import tuple as language_tuple
 
-_LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}
+_LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cs": "CS", ".cv": "CV"}
 _STORE_CACHE = {"": "NONE", ".wb": "WB", ".cg": "CG", ".cs": "CS", ".wt": "WT"}
 _EVICTION = {"": "NORMAL", "evict_first": "EVICT_FIRST", "evict_last": "EVICT_LAST"}
 _PADDING = ("", "zero", "nan")

@@ -31,7 +31,7 @@ def load(
     undefined value without it. For block pointers, ``boundary_check`` lists the axes to guard and ``padding_option``
     ("", "zero", "nan") says what lies outside.
 
-    ``cache_modifier`` is "", ".ca", ".cg" or ".cv", ``eviction_policy`` "", "evict_first" or "evict_last". A
+    ``cache_modifier`` is "", ".ca", ".cg", ".cs" or ".cv", ``eviction_policy`` "", "evict_first" or "evict_last". A
     ``volatile`` load is neither dropped nor merged. Raises ValueError for what is no pointer, for other words, for
     ``other`` without ``mask``, and for a block as a mask of one pointer.
 

@@ -51,9 +51,9 @@ def storage_shape(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def is_power_of_two(x: int) -> bool:
-    """Whether an integer has one bit; zero counts as well, as it does in Triton.
+    """Whether an integer is positive and has one bit.
 
     >>> [is_power_of_two(x) for x in (0, 1, 2, 3, 64)]
-    [True, True, True, False, True]
+    [False, True, True, False, True]
     """
-    return x & (x - 1) == 0
+    return x > 0 and x & (x - 1) == 0

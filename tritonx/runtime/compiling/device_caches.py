@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Backend, Target
+    from tritonx.runtime.async_compile import FutureKernel
     from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 
 
@@ -27,22 +28,22 @@ class Compiled:
     key: str
 
 
-Kept = Callable[[], Mapping[Compiled, "CompiledKernel"]]
+Kept = Callable[[], Mapping[Compiled, "CompiledKernel | FutureKernel"]]
 Forget = Callable[[Callable[[Compiled], bool]], None]
 
 
-class Kernels(Mapping[str, "CompiledKernel"]):
-    """The kernels of one device by key."""
+class Kernels(Mapping[str, "CompiledKernel | FutureKernel"]):
+    """The kernels of one device by key; one that is being compiled is its FutureKernel."""
 
     def __init__(self, is_here: Callable[[Compiled], bool], kept: Kept, forget: Forget) -> None:
         self._is_here = is_here
         self._kept = kept
         self._forget = forget
 
-    def _found(self) -> dict[str, CompiledKernel]:
+    def _found(self) -> dict[str, CompiledKernel | FutureKernel]:
         return {at.key: kernel for at, kernel in self._kept().items() if self._is_here(at)}
 
-    def __getitem__(self, key: str) -> CompiledKernel:
+    def __getitem__(self, key: str) -> CompiledKernel | FutureKernel:
         return self._found()[key]
 
     def __iter__(self) -> Iterator[str]:

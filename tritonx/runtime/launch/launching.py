@@ -41,6 +41,7 @@ from tritonx.runtime.launch.specialize import Specializer, handing, watching
 from tritonx.runtime.tracebacks import without_frames
 
 if TYPE_CHECKING:
+    from tritonx.runtime.async_compile import FutureKernel
     from tritonx.runtime.compiling.jit_function import JITFunction
 
 _DEPRECATED = {"device": "device", "stream": "stream", "device_type": "target"}
@@ -138,14 +139,16 @@ class Launcher:
             active = driver.get_active()
             return active.get_current_target(), active.backend
 
-        return DeviceCaches(self._finished, self._forget, placed, self._bind)
+        return DeviceCaches(self._kept, self._forget, placed, self._bind)
 
-    def _finished(self) -> dict[Compiled, CompiledKernel]:
-        """The kernels that are there, without waiting for those that are being compiled."""
+    def _kept(self) -> dict[Compiled, CompiledKernel | FutureKernel]:
+        """The kernels that are compiled or being compiled, without waiting for these."""
         with self._lock:
             found = {at: self._compiled[key] for at, key in self._found_by.items() if key in self._compiled}
-        there = {at: kernel if isinstance(kernel, CompiledKernel) else kernel.kernel for at, kernel in found.items()}
-        return {at: kernel for at, kernel in there.items() if kernel is not None}
+        kept: dict[Compiled, CompiledKernel | FutureKernel] = {}
+        for at, kernel in found.items():
+            kept[at] = kernel if isinstance(kernel, CompiledKernel) else kernel.kernel or kernel
+        return kept
 
     def _forget(self, which: Callable[[Compiled], bool]) -> None:
         """Forget the kernels that ``which`` says, so that the next launch asks for them again."""

@@ -94,7 +94,10 @@ class RemoteCacheManager(CacheManager):
                 names = list(members_of_group(read(listed), listed))
             except (OSError, CorruptCacheEntry):
                 return None
-            for name, data in self._fetched(names).items():
+            fetched = self._fetched(names)
+            if len(fetched) < len(names):
+                return None
+            for name, data in fetched.items():
                 self._disk.put(data, name, binary=True)
         return self._disk.get_group(filename)
 
