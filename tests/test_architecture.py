@@ -151,7 +151,7 @@ def test_imports_go_one_way(path: Path) -> None:
         if not rest or rest.split(".")[0] == own:
             if own == "backends" and len(parts) > 2 and rest.count(".") >= 1:
                 other = rest.split(".")[1]
-                common = {"api", "registry", "embedding", "gpu_passes", *TRITON_NAMES}
+                common = {"api", "registry", "embedding", "gpu_passes", "user_libraries", *TRITON_NAMES}
                 if module == "tritonx.backends.api":
                     common |= {"contract"}
                 if ".".join(parts[1:]) in OUTWARD:

@@ -86,7 +86,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
 def emit_assembly(text: str, compilation: Compilation) -> str:
     """AMDGCN; the object, which is made by the way, is kept for the next stage, so that LLVM's passes run once."""
     from tritonx.backends.amd import device_library
-    from tritonx.runtime.compiling.user_libraries import user_libraries
+    from tritonx.backends.user_libraries import user_libraries
     from tritonx.runtime.isolation.translate import translate
 
     chip = processor(compilation.target)

@@ -121,7 +121,7 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.assembler.shifted_offsets import shift_offsets
     from tritonx.backends.nvidia.codegen import kernel_name
     from tritonx.backends.nvidia.libdevice import device_library
-    from tritonx.runtime.compiling.user_libraries import user_libraries
+    from tritonx.backends.user_libraries import user_libraries
     from tritonx.runtime.isolation.translate import translate
 
     chip = capability(compilation.target)

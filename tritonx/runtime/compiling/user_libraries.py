@@ -7,26 +7,8 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tritonx.runtime.errors import MissingLibrary
-
 if TYPE_CHECKING:
     from tritonx.backends.api import Options
-
-
-def user_libraries(text: str, options: Options) -> list[str]:
-    """The files to link with a module's LLVM text: all of the user's if it calls a function that it does not define,
-    else none. Raises MissingLibrary for a file that is not there."""
-    named = options.user_libraries
-    if not named:
-        return []
-    from tritonx.conversion.linked_libraries import declared
-
-    if not declared(text):
-        return []
-    for name, path in named:
-        if not os.path.isfile(path):
-            raise MissingLibrary(f"the library {name!r} of extern_libs is not at {path}")
-    return [os.path.abspath(path) for _, path in named]
 
 
 def libraries_key(options: Options) -> str:
