@@ -327,23 +327,20 @@ PYTORCH = {
 }
 """PyTorch and CuPy call their GPU modules, and the devices, ``cuda`` on every vendor's."""
 
+ASKED_CHIPS = (
+    *("cdna", "cdna2", "cdna3", "cdna3_or_newer", "cdna4", "rdna", "rdna3", "rdna4", "rdna4m", "gfx11", "gfx12"),
+    *("gfx110", "gfx115", "gfx117", "gfx120", "gfx1250"),
+)
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
 PUBLIC_NAMES: set[tuple[str, str]] = {
     ("backends/cpu", "sm_clock_rate"),
     *(("profiler/mode.py", word) for word in ("MMA", "mma")),
     *(
         ("_internal_testing.py", word)  # what tests of libraries ask
-        for chip in ("", "_cdna", "_cdna2", "_cdna3", "_cdna4", "_gfx11", "_gfx12", "_gfx1250")
         for word in (
-            "is_cuda",
-            "cuda",
-            f"is_hip{chip}",
-            "get_hip_lds_size",
-            "hip",
-            "gfx90a",
-            "gfx942",
-            "gfx950",
-            chip[1:],
+            *("is_cuda", "cuda", "is_hip", "hip", "get_hip_lds_size", "gfx90a", "gfx942", "gfx950"),
+            *(f"is_hip_{chip}" for chip in ASKED_CHIPS),
+            *ASKED_CHIPS,
         )
     ),
     ("_C/libtriton", "nvidia"),

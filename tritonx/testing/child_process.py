@@ -25,10 +25,10 @@ class ProcessResult:
 
 
 def _synchronize() -> None:
-    """Waits for PyTorch's GPU if this process has used it, so that an error of a kernel is raised here."""
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
-        torch.cuda.synchronize()
+    """Waits for PyTorch's device where PyTorch is imported, so that an error of a kernel is raised here."""
+    accelerator = getattr(sys.modules.get("torch"), "accelerator", None)
+    if accelerator is not None and accelerator.is_available():
+        accelerator.synchronize()
 
 
 def _child(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], env: Mapping[str, str],
