@@ -76,8 +76,7 @@ class ActiveDriver:
 
     def set_current_device(self, device: int) -> None:
         """Make a device this thread's current one: PyTorch's where that is imported, else the driver's."""
-        torch: Any = sys.modules.get("torch")
-        module = getattr(torch, self.torch_device_type, None) if torch is not None else None
+        module = self._torch_module()
         if module is not None and hasattr(module, "set_device"):
             module.set_device(device)
         else:
@@ -86,6 +85,10 @@ class ActiveDriver:
     def get_current_stream(self, device: int | None = None) -> int:
         own = self.implementation
         return own.current_stream(own.current_device() if device is None else device)
+
+    def _torch_module(self) -> Any:
+        """``torch.cuda`` or the like where PyTorch is imported and has a module for these devices, else None."""
+        return getattr(sys.modules.get("torch"), self.torch_device_type, None)
 
     @property
     def torch_device_type(self) -> str:
@@ -114,8 +117,7 @@ class ActiveDriver:
     def get_device_interface(self) -> Any:
         """What has ``synchronize``, ``Event``, ``current_device``: torch's module for these devices where torch is
         imported, else a stand-in over the driver."""
-        torch: Any = sys.modules.get("torch")
-        module = getattr(torch, self.torch_device_type, None) if torch is not None else None
+        module = self._torch_module()
         return module if module is not None and hasattr(module, "Event") else DeviceInterface(self)
 
     def get_benchmarker(self) -> Callable[..., Any]:
