@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends import registry
 from tritonx.backends.api import Target
 from tritonx.runtime import driver, knobs
+from tritonx.runtime.devices.torch_interface import pytorch
 from tritonx.runtime.settings import environment
 from tritonx.testing.child_process import ProcessResult, run_in_process, use_process_pool
 from tritonx.testing.library_arrays import (
@@ -109,14 +109,14 @@ def is_compile_warmup() -> bool:
 
 def random_int(low: int, high: int, *, warmup_value: int | None = None, **kwargs: Any) -> int:
     """A number of [``low``, ``high``) from PyTorch's generator; ``kwargs`` are those of ``torch.randint``."""
-    torch: Any = import_module("torch")
+    torch: Any = pytorch()
 
     return int(torch.randint(low, high, size=(), **kwargs).item())
 
 
 def random_float(*, warmup_value: float = 0.5, **kwargs: Any) -> float:
     """A number of [0, 1) from PyTorch's generator; ``kwargs`` are those of ``torch.rand``."""
-    torch: Any = import_module("torch")
+    torch: Any = pytorch()
 
     return float(torch.rand((), **kwargs).item())
 
