@@ -211,7 +211,7 @@ def _candidates(
         choices = (
             _choices(shorter, facts, blocks=bool(given.blocks))
             if given.copies
-            else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
+            else (_tiles_of_threads(shorter, facts, given.lane_bytes),)
         )
         for chosen in choices:
             made.append((shorter, [*chosen, *_must_wait_in_slots(shorter, chosen)]))
@@ -299,29 +299,13 @@ def _must_wait_in_slots(schedule: LoopSchedule, tiles: Sequence[BufferedTile]) -
     return [found for found in others if found is not None]
 
 
-def _choices_of_threads(
-    schedule: LoopSchedule, facts: AxisFacts, lane_bytes: Sequence[int], budget: SharedBudget
-) -> Iterator[list[BufferedTile]]:
-    """The tiles that threads load ahead and store, with a slot more where as many blocks have room, two at most; and
-    those that the copies of warps bring."""
+def _tiles_of_threads(schedule: LoopSchedule, facts: AxisFacts, lane_bytes: Sequence[int]) -> Sequence[BufferedTile]:
+    """The tiles that threads load ahead and store, and those that the copies of warps bring."""
     stored = [found for op in schedule.order if (found := stored_ahead(schedule, op)) is not None]
     others = [op for op in schedule.order if isinstance(op, tile.LoadOp) and lane_bytes]
     by_threads = {each.source.src.owner for each in stored if isinstance(each.source, LocalAllocOp) and each.source.src}
     copied = (loaded_tile(schedule, op, facts, lane_bytes) for op in others if op not in by_threads)
-    tiles = [*stored, *(found for found in copied if found is not None)]
-    spared = [_with_spare_slot(schedule, each) for each in tiles]
-    loop = schedule.loop
-    if spared != tiles and _blocks(loop, spared, budget) >= max(1, _blocks(loop, tiles, budget)):
-        yield spared
-    yield tiles
-
-
-def _with_spare_slot(schedule: LoopSchedule, each: BufferedTile) -> BufferedTile:
-    """With a slot more, if a tile is stored behind readers of an interval."""
-    if each.loads:
-        return each
-    last = max(schedule.position[reader] for reader in each.readers)
-    return each if schedule.position[each.source] < last else replace(each, slots=each.slots + 1)
+    return [*stored, *(found for found in copied if found is not None)]
 
 
 def _blocks(loop: scf.ForOp, tiles: Sequence[BufferedTile], budget: SharedBudget, reserved: int = 0) -> int:

@@ -10,10 +10,9 @@
 #smem = #ttg.shared_memory
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32} {
-  // What is loaded at the start of an interval is stored at its end: where two blocks have room, in a slot more than
-  // needed, so that it is not the one that is read in that interval.
+  // What is loaded at the start of an interval is stored at its end, in the slot that is read in that interval.
   // CHECK-LABEL: @late
-  // CHECK: %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x64x64xf16, {{.*}}, mutable>
+  // CHECK: %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16, {{.*}}, mutable>
   // CHECK: %[[X:.*]] = tt.load %p {loop.cluster = 1 : i32, loop.stage = 0 : i32}
   // CHECK: %[[TO:.*]] = ttg.memdesc_index %[[A]][%{{.*}}] {loop.cluster = 3 : i32, loop.stage = 0 : i32}
   // CHECK: ttg.local_store %[[X]], %[[TO]] {loop.cluster = 3 : i32, loop.stage = 0 : i32}

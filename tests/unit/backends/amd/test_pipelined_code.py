@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from tests.unit.transforms.pipelining.pipelined_kernels import matmul
-from tritonx.backends.amd.targets import PROCESSORS
 
 SEED = int(os.environ["TRITONX_SEED"])
 ALL = os.environ.get("TRITONX_PIPELINED_CODE") == "all"
@@ -98,8 +97,7 @@ def test_loop(chip: str, name: str, tile: tuple[int, int, int], stages: int, sma
     if stages == 1:
         assert barriers == 2, what
         return
-    slots = (m + n) * k * a.itemsize  # with two stages there is another one of each where two blocks have room
-    assert barriers == 1 or (stages == 2 and 2 * slots > PROCESSORS[chip].shared_bytes // 2 and barriers == 2), what
+    assert barriers == (2 if stages == 2 else 1), what  # with two stages the slot that was read is the next one's
     assert len(loads) > 1, what
     if stages == 2:  # loaded at the start of a round, waited for behind the products, the first tile first
         assert loads[-1] < products[0], what
