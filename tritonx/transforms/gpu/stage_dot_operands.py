@@ -67,9 +67,12 @@ class StageDotOperands(ModulePass):
     each product. Where their number is unknown it stays.
 
     For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as a conversion would
-    put it. Operands are staged as long as a function's buffers fit the `shared_memory` that a block may have: those of
-    multiply-adds first, then those made beside their product; stored where they were converted, or only in front of the
-    product if memory is free by then. Other conversions stay, which are cut into parts."""
+    put it. An operand of such a unit that was converted outside the loop stays in registers as well, if `SLICES` of
+    others have room beside it: a round of attention forward (head 64, f16, gfx942) reads 8 vectors less of the LDS, of
+    which it takes 16 KiB instead of 32. Others are staged as long as a function's buffers fit the `shared_memory` that
+    a block may have: those of multiply-adds first, then those made beside their product; stored where they were
+    converted, or only in front of the product if memory is free by then. Other conversions stay, which are cut into
+    parts."""
 
     name = "stage-dot-operands"
     contract = Contract(
@@ -104,7 +107,10 @@ class StageDotOperands(ModulePass):
                 products.append(operands)
             else:
                 for operand in operands:
-                    (inside if operand.convert.parent is inner.parent else outside).append([operand])
+                    if operand.convert.parent is inner.parent:
+                        inside.append([operand])
+                    elif held is None or _thread_words(inner, operand.convert) > held - SLICES:
+                        outside.append([operand])
         wanted = [*products, *inside, *outside]
         if not wanted:
             return
@@ -120,6 +126,9 @@ class StageDotOperands(ModulePass):
                     staged = _stage_slices(group, late=True)
 
 
+SLICES = 64
+"""Registers for slices of operands that a product reads from shared memory as it goes: as many as a step of AMD's
+matrix units may take (`emit/steps`)."""
 FITTED = 16
 """The groups of operands, the first ones, that are tried where not all fit: each trial plans the memory of the whole
 function. Later ones stay as they are."""
