@@ -68,6 +68,12 @@ class Rows:
         loads = {self.staged.brought_with(r) for r in registers if not self.staged.is_loaded(r)}
         return sum(-(-len(brought) * bits(self.elem) // 32) for brought in loads)
 
+    def bring(self, registers: list[int]) -> None:
+        """Load here what is not loaded of ``registers``."""
+        if self.staged is not None:
+            for register in registers:
+                self.staged.bring(register)
+
     def load(self) -> None:
         """Load all of it here."""
         if self.staged is not None:

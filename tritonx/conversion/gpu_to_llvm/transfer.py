@@ -116,6 +116,10 @@ class SharedRegisters(ABC):
     def is_loaded(self, register: int) -> bool:
         return self._repeats[register] in self._runs
 
+    def bring(self, register: int) -> None:
+        """Load a register, unless it is loaded."""
+        self._run(self._repeats[register])
+
     def keep(self, vector: str, registers: Sequence[int]) -> None:
         """``registers`` are loaded: the elements of ``vector``."""
         for i, r in enumerate(registers):

@@ -142,7 +142,7 @@ def multiply(
     depth = left.depth(op)
     arrange(left, right, depth, instruction.per_lane)
     pairs = [(above, beside) for above, beside, _ in tiles]
-    for first, i in steps(f, left, right, pairs, depth, instruction.per_lane):
+    for first, i in steps(f, left, right, pairs, depth, instruction.per_lane, ahead=instruction.is_mfma):
         above, beside = pairs[i]
         x, y = left.part(above, first, instruction), right.part(beside, first, instruction)
         totals[i] = issue(f, instruction, x, y, totals[i])

@@ -12,7 +12,8 @@ So elements that one load brings are taken together. Those of both operands, and
 more registers than ``OPERAND_REGISTERS`` and is more than a step, the wider loads are cut in halves, which halves it.
 
 The scheduler would move the loads of all steps to the front, so it is held back between steps, and inside a step where
-more than ``OPERAND_REGISTERS`` would be loaded."""
+more than ``OPERAND_REGISTERS`` would be loaded. Where two steps or more take ``AHEAD_REGISTERS`` at most, which CDNA
+has room for, loads stand that many steps less one in front of the products that need them: they arrive meanwhile."""
 
 from __future__ import annotations
 
@@ -30,6 +31,10 @@ OPERAND_REGISTERS = 64
 """A step of a wave's 64 by 64 tile of a product of 16-bit floats takes as many on RDNA 3, a quarter of a wave's
 registers, and the results half of them. With 96 such products spill, with 32 no kernel of
 docs/history/measurements.md takes fewer than by a dozen."""
+
+AHEAD_REGISTERS = 64
+"""Of CDNA, whose threads have 512: with 96 a product of 256 by 256 in 8 waves spills, whose results take half of what
+each has there; with two steps' 32 it waits for 8 loads a round that have just been issued, and not for 2."""
 
 
 def numbers_together(rows: Rows) -> tuple[int, ...]:
@@ -67,12 +72,25 @@ def arrange(left: Rows, right: Rows, depth: int, per_step: int) -> None:
 
 
 def steps(
-    f: FunctionEmitter, left: Rows, right: Rows, tiles: list[tuple[Position, Position]], depth: int, per_step: int
+    f: FunctionEmitter,
+    left: Rows,
+    right: Rows,
+    tiles: list[tuple[Position, Position]],
+    depth: int,
+    per_step: int,
+    *,
+    ahead: bool,
 ) -> Iterator[tuple[int, int]]:
     """(number of the first element, tile) of a product's instructions, in order; each is written before the next one is
-    asked for. A tile is the rows of both operands that it needs."""
+    asked for. A tile is the rows of both operands that it needs. ``ahead`` says that there is room for two steps."""
+    firsts = range(0, depth, per_step)
+    most = max((_wanted(left, right, tiles, first, per_step) for first in firsts), default=0)
+    if ahead and 2 * most <= AHEAD_REGISTERS:
+        distance = AHEAD_REGISTERS // max(most, 1) - 1
+        yield from _steps_ahead(f, left, right, tiles, firsts, per_step, distance)
+        return
     loading = 0
-    for first in range(0, depth, per_step):
+    for first in firsts:
         held = first == 0
         for tile, pair in enumerate(tiles):
             sides = zip((left, right), pair, strict=True)
@@ -81,4 +99,50 @@ def steps(
                 f.machine.keep_order(f)
                 held, loading = True, 0
             loading += wanted
+            yield first, tile
+
+
+Sides = tuple[tuple[Rows, list[int]], ...]
+
+
+def _operands(left: Rows, right: Rows, pair: tuple[Position, Position], first: int, per_step: int) -> Sides:
+    """The registers of both operands that an instruction takes."""
+    sides = zip((left, right), pair, strict=True)
+    return tuple((rows, rows.registers[row][first : first + per_step]) for rows, row in sides)
+
+
+def _wanted(left: Rows, right: Rows, tiles: list[tuple[Position, Position]], first: int, per_step: int) -> int:
+    """The registers that the loads of a step fill."""
+    found: dict[Rows, list[int]] = {left: [], right: []}
+    for pair in tiles:
+        for rows, registers in _operands(left, right, pair, first, per_step):
+            found[rows] += registers
+    return sum(rows.missing(registers) for rows, registers in found.items())
+
+
+def _steps_ahead(
+    f: FunctionEmitter,
+    left: Rows,
+    right: Rows,
+    tiles: list[tuple[Position, Position]],
+    firsts: range,
+    per_step: int,
+    distance: int,
+) -> Iterator[tuple[int, int]]:
+    """``steps`` with each one's loads in front of the products of the step that is ``distance`` steps before it."""
+
+    def load(first: int, fenced: bool) -> None:
+        if _wanted(left, right, tiles, first, per_step):
+            if fenced:
+                f.machine.keep_order(f)
+            for pair in tiles:
+                for rows, registers in _operands(left, right, pair, first, per_step):
+                    rows.bring(registers)
+
+    for first in firsts[:distance]:
+        load(first, first == 0)
+    for number, first in enumerate(firsts):
+        if number + distance < len(firsts):
+            load(firsts[number + distance], True)
+        for tile in range(len(tiles)):
             yield first, tile
