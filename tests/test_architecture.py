@@ -351,6 +351,11 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
     ("runtime/tuning/tuner.py", "do_bench_cudagraph"),
     ("testing/bench.py", "do_bench_cudagraph"),
     ("testing/__init__.py", "do_bench_cudagraph"),
+    *(
+        (f"testing/{module}.py", word)
+        for module in ("__init__", "profiled")
+        for word in ("do_bench_cudagraph", "do_bench_cudagraph_proton", "cuda_graph_without_gc", "cuda")
+    ),
     ("testing/smi.py", "nvidia-smi"),  # the program that nvsmi runs
     ("testing/__init__.py", "cuda_memcheck"),
     ("tools/disasm.py", "cubin_asm"),

@@ -10,6 +10,7 @@ from tritonx.runtime.refusals import refusing
 from tritonx.testing.bench import NoGraphs, do_bench, do_bench_cudagraph
 from tritonx.testing.compare import assert_close
 from tritonx.testing.limits import get_dram_gbps, get_max_simd_tflops, get_max_tensorcore_tflops
+from tritonx.testing.profiled import NoKernels, cuda_graph_without_gc, do_bench_cudagraph_proton, do_bench_proton
 from tritonx.testing.reports import Benchmark, Mark, perf_report
 from tritonx.testing.smi import NoManagementTool, nvsmi, set_gpu_clock
 
@@ -17,12 +18,16 @@ __all__ = [
     "Benchmark",
     "Mark",
     "NoGraphs",
+    "NoKernels",
     "NoManagementTool",
     "_quantile",
     "_summarize_statistics",
     "assert_close",
+    "cuda_graph_without_gc",
     "do_bench",
     "do_bench_cudagraph",
+    "do_bench_cudagraph_proton",
+    "do_bench_proton",
     "get_dram_gbps",
     "get_max_simd_tflops",
     "get_max_tensorcore_tflops",

@@ -9,12 +9,12 @@ The tests of GPUs run so where there is none (`tests/gpu/where.py`)."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any
 
-from tritonx.backends.api import KernelImage, LoadedKernel, Options, Stage, Target
+from tritonx.backends.api import ClockTimer, KernelImage, LaunchTimer, LoadedKernel, Options, Stage, Target
 from tritonx.backends.nvidia import NvidiaBackend
 from tritonx.backends.nvidia import driver as driver_module
 from tritonx.runtime.devices import drivers
@@ -87,6 +87,10 @@ class EmulatedDriver(driver_module.NvidiaDriver):
 
     def current_device(self) -> int:
         return 0
+
+    def launch_timers(self) -> Mapping[str, Callable[[], LaunchTimer]]:
+        """A launch returns when it is over; the emulator's events are none."""
+        return {"clock": ClockTimer}
 
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
         launch = super().make_launcher(image, kernel)
