@@ -8,25 +8,23 @@ reused for every program and call: device functions do not recurse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
+from xdsl.ir import Block, Operation, Region
 
 from tritonx.dialects import arith, cf, tile
 from tritonx.interpreter.arguments import bind_arguments, normalise_grid
 from tritonx.interpreter.errors import InvalidLaunch, KernelFault, RecursiveCall, UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
+from tritonx.interpreter.frame import Code, Frame, Slots, is_terminator, lane_by_lane
 from tritonx.interpreter.meanings import meaning_of
 from tritonx.interpreter.memory import Memory
-from tritonx.interpreter.values import Array, Value, dtype_of
+from tritonx.interpreter.values import Value, dtype_of
 from tritonx.ir.source import source_of
-
-Slots = tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -39,34 +37,14 @@ class Step:
     op: Operation
 
 
-@dataclass(slots=True)
-class Branch:
-    """How a block ends inside its region: the blocks it may go to, the slots it passes to each, the slot of the
-    condition."""
-
-    targets: tuple[int, ...]
-    passed: tuple[Slots, ...]
-    condition: int | None
-
-
-@dataclass(slots=True)
-class Code:
-    """A block: slots of its arguments, its steps, and what it returns or where it goes."""
-
-    arguments: Slots
-    steps: list[Step]
-    returned: Slots
-    branch: Branch | None
-
-
 class FunctionBinder:
     """Binds the ops of one function; the `Binder` that their meanings get."""
 
     def __init__(self, machine: Machine, function: tile.FuncOp) -> None:
         self.execution = machine.execution
         self._machine = machine
-        self._frame: list[Value] = []
-        self._slots: dict[SSAValue, int] = {}
+        self._slots = Frame()
+        self._frame = self._slots.values
         self._running = False
         self._name: str = function.sym_name.data
         self._body = self.region(function.body)
@@ -101,22 +79,9 @@ class FunctionBinder:
         if is_straight_line(region, self._machine.callee):
             return LaneFunction(run, single_ufunc(region))
 
-        def lane_by_lane(*lanes: Array) -> tuple[Array, ...]:
-            arrays = np.broadcast_arrays(*lanes)
-            outputs = [run(*(array[index] for array in arrays)) for index in np.ndindex(arrays[0].shape)]
-            return tuple(np.array(column).reshape(arrays[0].shape) for column in zip(*outputs, strict=True))
+        return LaneFunction(lane_by_lane(run))
 
-        return LaneFunction(lane_by_lane)
-
-    def _slot(self, value: SSAValue) -> int:
-        slot = self._slots.get(value)
-        if slot is None:
-            slot = self._slots[value] = len(self._frame)
-            self._frame.append(None)
-        return slot
-
-    def _block(self, block: Block, numbers: dict[Block, int]) -> Code:
-        arguments = tuple(self._slot(argument) for argument in block.args)
+    def _block(self, block: Block, numbers: dict[Block, int]) -> Code[Step]:
         steps: list[Step] = []
         last = block.last_op
         for op in block.ops:
@@ -129,30 +94,17 @@ class FunctionBinder:
                 raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'").at(
                     position_of(op), None
                 )
-            results = tuple(self._slot(result) for result in op.results)
-            operands = tuple(self._slot(operand) for operand in op.operands)
+            results = self._slots.slots(op.results)
+            operands = self._slots.slots(op.operands)
             try:
                 function = meaning(op, self)
                 watch = self.execution.watch
                 steps.append(Step(function if watch is None else watch(op, function), operands, results, op))
             except KernelFault as fault:
                 raise fault.at(position_of(op), None) from fault.__cause__
-        return self._end(arguments, steps, last, numbers)
+        return self._slots.code(block, steps, numbers)
 
-    def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
-        def slots(values: Iterable[SSAValue]) -> Slots:
-            return tuple(self._slot(value) for value in values)
-
-        if isinstance(last, cf.BranchOp):
-            return Code(arguments, steps, (), Branch((numbers[last.successor],), (slots(last.arguments),), None))
-        if isinstance(last, cf.ConditionalBranchOp):
-            targets = numbers[last.then_block], numbers[last.else_block]
-            passed = slots(last.then_arguments), slots(last.else_arguments)
-            return Code(arguments, steps, (), Branch(targets, passed, self._slot(last.cond)))
-        ends = last is not None and is_terminator(last)
-        return Code(arguments, steps, slots(last.operands) if ends and last is not None else (), None)
-
-    def _run(self, code: Code, arguments: Sequence[Value]) -> tuple[Value, ...]:
+    def _run(self, code: Code[Step], arguments: Sequence[Value]) -> tuple[Value, ...]:
         frame = self._frame
         for slot, value in zip(code.arguments, arguments, strict=True):
             frame[slot] = value
@@ -171,7 +123,7 @@ class FunctionBinder:
             raise fault.at(position_of(step.op), self.execution.program) from fault.__cause__
         return tuple([frame[slot] for slot in code.returned])
 
-    def _walk(self, code: list[Code], arguments: Sequence[Value]) -> tuple[Value, ...]:
+    def _walk(self, code: list[Code[Step]], arguments: Sequence[Value]) -> tuple[Value, ...]:
         current, frame = code[0], self._frame
         while True:
             returned = self._run(current, arguments)
@@ -277,11 +229,6 @@ def position_of(op: Operation) -> str | None:
     head, *callers = positions
     text = f"{head.file}:{head.line}"
     return text + "".join(f" (called from {position.file}:{position.line})" for position in callers)
-
-
-def is_terminator(op: Operation) -> bool:
-    """Whether the op ends a block and hands its operands to whoever runs the region."""
-    return op.has_trait(IsTerminator)
 
 
 _ONE_UFUNC: dict[type[Operation], np.ufunc] = {

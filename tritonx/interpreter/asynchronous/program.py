@@ -8,20 +8,20 @@ touching shared memory and waiting, the functions of `asynchronous/meanings` do 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 
-from tritonx.dialects import cf, tile
+from tritonx.dialects import tile
 from tritonx.interpreter.asynchronous.group import Operations
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.errors import KernelFault, UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
-from tritonx.interpreter.machine import Branch, Slots, is_straight_line, is_terminator, position_of, single_ufunc
+from tritonx.interpreter.frame import Code, Frame, Slots, is_terminator, lane_by_lane
+from tritonx.interpreter.machine import is_straight_line, position_of, single_ufunc
 from tritonx.interpreter.meanings import meaning_of
 from tritonx.interpreter.values import Array, Value
 
@@ -61,24 +61,14 @@ class Step:
     plain: bool
 
 
-@dataclass(slots=True)
-class Code:
-    """A block: slots of its arguments, its steps, and what it returns or where it goes."""
-
-    arguments: Slots
-    steps: list[Step]
-    returned: Slots
-    branch: Branch | None
-
-
 class Program:
     """Binds the ops of one function, or of one partition, for a group; the `Binder` that meanings get."""
 
     def __init__(self, machine: Machine, group: Group) -> None:
         self.machine = machine
         self.group = group
-        self._frame: list[Value] = []
-        self._slots: dict[SSAValue, int] = {}
+        self._slots = Frame()
+        self._frame = self._slots.values
 
     @property
     def execution(self) -> Execution:
@@ -125,12 +115,7 @@ class Program:
         if is_straight_line(region, self.machine.callee):
             return LaneFunction(run, single_ufunc(region))
 
-        def lane_by_lane(*lanes: Array) -> tuple[Value, ...]:
-            arrays = np.broadcast_arrays(*lanes)
-            outputs = [run(*(array[index] for array in arrays)) for index in np.ndindex(arrays[0].shape)]
-            return tuple(np.array(column).reshape(arrays[0].shape) for column in zip(*outputs, strict=True))
-
-        return LaneFunction(lane_by_lane)
+        return LaneFunction(lane_by_lane(run))
 
     def callee(self, name: str) -> Callable[..., Coroutine]:
         """The module's function of this name, bound anew for each op that calls it."""
@@ -150,52 +135,31 @@ class Program:
 
     # --- binding
 
-    def _slot(self, value: SSAValue) -> int:
-        slot = self._slots.get(value)
-        if slot is None:
-            slot = self._slots[value] = len(self._frame)
-            self._frame.append(None)
-        return slot
-
-    def _block(self, block: Block, numbers: dict[Block, int]) -> Code:
-        arguments = tuple(self._slot(argument) for argument in block.args)
+    def _block(self, block: Block, numbers: dict[Block, int]) -> Code[Step]:
         steps: list[Step] = []
         last = block.last_op
         for op in block.ops:
             if op is last and is_terminator(op) and not op.results:
                 break
             steps.append(self._step(op))
-        return self._end(arguments, steps, last, numbers)
+        return self._slots.code(block, steps, numbers)
 
     def _step(self, op: Operation) -> Step:
         own = self.machine.meanings.get(type(op))
         meaning = own or meaning_of(type(op))
         if meaning is None:
             raise UnsupportedInInterpreter(f"the machine has no meaning for '{op.name}'").at(position_of(op), None)
-        operands = tuple(self._slot(operand) for operand in op.operands)
-        results = tuple(self._slot(result) for result in op.results)
+        operands = self._slots.slots(op.operands)
+        results = self._slots.slots(op.results)
         try:
             function = meaning(op, self)
         except KernelFault as fault:
             raise fault.at(position_of(op), None) from fault.__cause__
         return Step(function, operands, results, op, isgeneratorfunction(function), own is None)
 
-    def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
-        def slots(values: Iterable[SSAValue]) -> Slots:
-            return tuple(self._slot(value) for value in values)
-
-        if isinstance(last, cf.BranchOp):
-            return Code(arguments, steps, (), Branch((numbers[last.successor],), (slots(last.arguments),), None))
-        if isinstance(last, cf.ConditionalBranchOp):
-            targets = numbers[last.then_block], numbers[last.else_block]
-            passed = slots(last.then_arguments), slots(last.else_arguments)
-            return Code(arguments, steps, (), Branch(targets, passed, self._slot(last.cond)))
-        ends = last is not None and is_terminator(last)
-        return Code(arguments, steps, slots(last.operands) if ends and last is not None else (), None)
-
     # --- running
 
-    def _run(self, code: Code, arguments: Sequence[Value]) -> Coroutine:
+    def _run(self, code: Code[Step], arguments: Sequence[Value]) -> Coroutine:
         frame = self._frame
         for slot, value in zip(code.arguments, arguments, strict=True):
             frame[slot] = value

@@ -26,9 +26,12 @@ from tritonx.ir.types import shape_of, type_of
 
 
 def _make(op: tile.MakeTensorDescOp, bind: Binder) -> Function:
-    kind = cast(tile.TensorDescType, type_of(op.results[0]))
-    rank = len(kind.shape)
-    nan = op.padding.value.data == PaddingOption.PAD_NAN
+    return descriptors_of(cast(tile.TensorDescType, type_of(op.results[0])), op.padding.value.data)
+
+
+def descriptors_of(kind: tile.TensorDescType, padding: int) -> Function:
+    """A descriptor of that type from its base, extents and strides."""
+    rank, nan = len(kind.shape), padding == PaddingOption.PAD_NAN
 
     def make(base: Array, *numbers: Array) -> Descriptor:
         values = tuple(int(n) for n in numbers)

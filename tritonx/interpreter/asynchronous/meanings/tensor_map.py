@@ -15,7 +15,6 @@ from xdsl.ir import Operation
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.nvidia.copy import TENSOR_MAP_BYTES, warp_of
 from tritonx.dialects.tile import TensorDescType
-from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.interpreter.asynchronous.footprints import bytes_between
 from tritonx.interpreter.asynchronous.machine import TensorMap
 from tritonx.interpreter.asynchronous.meanings.scratch import touch
@@ -24,6 +23,7 @@ from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.asynchronous.shared import Mode
 from tritonx.interpreter.errors import OutOfBoundsAccess
 from tritonx.interpreter.execution import Function
+from tritonx.interpreter.meanings.descriptor import descriptors_of
 from tritonx.interpreter.meanings.memory import element_size
 from tritonx.interpreter.values import Array, Descriptor
 from tritonx.ir.dispatch import case
@@ -146,14 +146,7 @@ def _reinterpret(op: ttng.ReinterpretTensorDescOp, bind: Program) -> Function:
 
 def _at_launch(op: ttng.TensormapAtLaunchOp, bind: Program) -> Function:
     """Of the launch's making, so that it need not be acquired."""
-    type_ = cast(TensorDescType, type_of(op.result))
-    rank, nan = len(type_.shape), op.padding.value.data == PaddingOption.PAD_NAN
-
-    def made(base: Array, *numbers: Array) -> Descriptor:
-        values = tuple(int(n) for n in numbers)
-        return Descriptor(int(base), values[:rank], values[rank:], type_.shape, type_.element_type, nan)
-
-    return made
+    return descriptors_of(cast(TensorDescType, type_of(op.result)), op.padding.value.data)
 
 
 TABLE: Table = {
