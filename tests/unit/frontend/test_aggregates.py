@@ -6,7 +6,7 @@ import importlib.util
 import linecache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -342,3 +342,46 @@ def test_defaults_are_part_of_a_kernels_key() -> None:
         return kernel.cache_key
 
     assert made(1) == made(1) != made(2)
+
+
+def test_fields_are_replaced_outside_kernels_too() -> None:
+    @tritonx.aggregate
+    class Point:
+        x: tl.constexpr
+        y: tl.constexpr
+
+    first = Point(1, 2)
+    second = tl.aggregate_replace(first, y=5)
+    assert (first.x.value, first.y.value, second.x.value, second.y.value) == (1, 2, 1, 5)
+    with pytest.raises(TypeError, match="Point has no field 'z'"):
+        tl.aggregate_replace(first, z=1)
+    with pytest.raises(TypeError, match="expects an aggregate instance"):
+        tl.aggregate_replace(42, x=1)
+
+
+def test_elements_of_a_tuple_are_values_of_the_language() -> None:
+    class Shape(NamedTuple):
+        x: Any
+        y: Any
+
+    @tritonx.aggregate
+    class State:
+        shape: tl.tuple
+        strides: tl.tuple
+
+    state = State(Shape(3, tl.constexpr(7)), (7, (tl.constexpr(1), 2)))
+    assert isinstance(state.shape.x, tl.constexpr) and state.shape.x.value == 3 and state.shape.y.value == 7
+    assert isinstance(state.strides[1], tl.tuple) and state.strides[1][1].value == 2
+
+
+@tritonx.jit
+def compares_types(given: tl.constexpr):
+    named: tl.constexpr = (5, (6, 7))
+    tl.static_assert(named.type == ((5, (6, 7))).type)
+    tl.static_assert(given.type == ((5, (6, 7))).type)
+    tl.static_assert(given.type != ((5, 6)).type)
+
+
+def test_the_type_of_a_constant_tuple_is_that_of_its_elements() -> None:
+    compares_types[(1,)]((5, (6, 7)))
+    assert hash(tl.constexpr((5, (6, 7))).type) == hash(tl.tuple((tl.constexpr(5), tl.tuple((6, 7)))).type)

@@ -46,6 +46,19 @@ def builtin(fn: F) -> F:
     return cast(F, wrapper)
 
 
+def builtin_anywhere(fn: F) -> F:
+    """As `builtin`, for a function that ordinary Python code may call too: ``_semantic`` is None then."""
+
+    @wraps(fn)
+    def wrapper(*args: object, **kwargs: object) -> Any:
+        if kwargs.get("_semantic") is None:
+            kwargs["_semantic"] = active.current_or_none()
+        return fn(*args, **kwargs)
+
+    setattr(wrapper, TRITON_BUILTIN, True)
+    return cast(F, wrapper)
+
+
 def builtin_of(backend: str) -> Callable[[F], F]:
     """As `builtin`, for a function of ``tl.extra.<backend>``: a kernel for a target of another backend that calls it is
     refused at that line. The interpreter runs it by what the function's ops mean.

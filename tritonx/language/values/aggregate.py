@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
 
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.source import JITCallable
-from tritonx.language.builtins.builtin import INJECTED, builtin
+from tritonx.language.builtins.builtin import INJECTED, builtin_anywhere
 from tritonx.language.values.base import base_type, base_value
 from tritonx.language.values.constexpr import constexpr
 from tritonx.language.values.tuples import tuple as language_tuple
-from tritonx.language.values.tuples import type_of
+from tritonx.language.values.tuples import tuple_type, type_of
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
@@ -89,11 +89,14 @@ def is_constant_field(value: object, name: str) -> bool:
 
 
 def _fitting(value: object, hint: object) -> base_value:
-    """``value`` as a value of the language: of Python's, a tuple where a tuple is declared, else a constant."""
+    """``value`` as a value of the language: of Python's, a tuple of such where a tuple is declared, else a constant."""
     if isinstance(value, base_value):
         return value
-    listed = isinstance(value, tuple | list)
-    return language_tuple(value) if listed and hint is not constexpr else constexpr(value)  # pyright: ignore[reportUnknownArgumentType]  # a tuple of anything
+    if not isinstance(value, tuple | list) or hint is constexpr:
+        return constexpr(value)
+    listed = cast("Sequence[object]", value)
+    fitting = [_fitting(element, None) for element in listed]
+    return language_tuple(fitting, tuple_type([*map(type_of, fitting)], getattr(listed, "_fields", None)))
 
 
 def _is_declared(value: object, hint: type) -> bool:
@@ -242,11 +245,12 @@ _aggregate = aggregate
 """Its name in Triton up to 3.7."""
 
 
-@builtin
+@builtin_anywhere
 def aggregate_replace(instance: C, *, _semantic: Semantics = INJECTED, **changes: object) -> C:
     """An instance of the class of ``instance``, an aggregate, with other values of the fields that are named. It is
     made by the class's constructor, which has to take the fields by name. Raises TypeError for what is no aggregate,
-    for a field that it does not have, and for a class whose constructor is a jit function.
+    for a field that it does not have, and for a class whose constructor is a jit function. It may be called outside
+    kernels as well.
 
     >>> @tritonx.aggregate
     ... class Pair:

@@ -34,7 +34,9 @@ class constexpr_type(base_type):
         self.value: Any = unwrap(value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, constexpr_type) and loose(_plain(self.value)) == loose(_plain(other.value))
+        if not isinstance(other, constexpr_type):
+            return NotImplemented
+        return loose(_plain(self.value)) == loose(_plain(other.value))
 
     def __hash__(self) -> int:
         return hash(loose(_plain(self.value)))

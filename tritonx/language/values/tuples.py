@@ -32,10 +32,26 @@ class tuple_type(base_type):
         self.fields = None if fields is None else builtins.tuple(fields)
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, constexpr_type):  # what a parameter makes of such a tuple
+            constants = self._constants()
+            return constants is not None and constexpr_type(constants) == other
         return isinstance(other, tuple_type) and self.types == other.types and self.fields == other.fields
 
     def __hash__(self) -> int:
-        return hash((self.types, self.fields))
+        constants = self._constants()
+        return hash((self.types, self.fields) if constants is None else constexpr_type(constants))
+
+    def _constants(self) -> builtins.tuple[object, ...] | None:
+        """The elements of a plain tuple of compile-time values, else None."""
+        if self.fields is not None:
+            return None
+        found: list[object] = []
+        for element in self.types:
+            value = element._constants() if isinstance(element, tuple_type) else getattr(element, "value", None)
+            if not isinstance(element, tuple_type | constexpr_type) or value is None:
+                return None
+            found.append(value)
+        return builtins.tuple(found)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.types)
