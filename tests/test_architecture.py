@@ -1,6 +1,4 @@
-"""The rules of the house, checked on the source: who may import whom, where vendor words may stand, what must have a
-test.
-"""
+"""Rules that the source must keep: who may import whom, where vendor words may occur, what must have a test."""
 
 from __future__ import annotations
 

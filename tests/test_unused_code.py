@@ -40,8 +40,9 @@ CALLED_BY_OTHERS = {
 
 
 def names_of_triton() -> set[str]:
-    """All names that the pages of docs/triton have."""
-    pages = (page.read_text() for page in (ROOT / "docs" / "triton").glob("*.md"))
+    """All names that the pages of docs/triton have, and that of the releases."""
+    docs = ROOT / "docs"
+    pages = [page.read_text() for page in (*(docs / "triton").glob("*.md"), docs / "releases.md")]
     return {name for page in pages for name in re.findall(r"\w+", page)}
 
 
