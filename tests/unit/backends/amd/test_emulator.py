@@ -6,6 +6,7 @@ thousand instructions of a wave a second."""
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import ml_dtypes
@@ -184,6 +185,34 @@ def test_neighbours_that_are_stored_together_lie_anywhere(emulator: Any, dtype: 
     expected = np.zeros_like(y)
     expected[at] = x
     np.testing.assert_array_equal(y, expected)
+
+
+@triton.jit
+def rows_added(x_ptr, y_ptr, n, stride, M: tl.constexpr, N: tl.constexpr):
+    rows, cols = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    pointers = x_ptr + rows * stride + cols
+    for start in range(0, n, N):
+        x = tl.load(pointers, mask=cols < n - start, other=3)
+        tl.store(y_ptr + rows * stride + cols + start, x + 1, mask=(cols < n - start) & (rows != 2))
+        pointers += N
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32])
+@pytest.mark.parametrize("emulator", ["gfx942", "gfx950", "gfx1100", "gfx1201"], indirect=True)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_buffers_on_both_sides_of_a_pointer(emulator: Any, dtype: Any, sign: int) -> None:
+    """Of the stride nothing is known: offsets are of any sign, and masked lanes access nothing."""
+    m, n = 8, 40
+    x = np.random.default_rng(SEED).integers(-60, 60, (m, n)).astype(dtype)
+    y = np.full((m + 2, n), 99, dtype)
+    first = slice(0, 1) if sign > 0 else slice(m - 1, m)
+    sizes = {"M": m, "N": 16}
+    code = emulator(rows_added, (1,), x[first], y[1:-1][first], n, sign * n, kwargs=sizes, num_warps=1)
+    expected = x + np.ones((), dtype)
+    expected[2 if sign > 0 else m - 3] = 99
+    np.testing.assert_array_equal(y[1:-1], expected)
+    assert (y[[0, -1]] == 99).all()
+    assert "buffer_load" in code and "buffer_store" in code and not re.search(r"\sglobal_(load|store)", code)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float16, np.int32])

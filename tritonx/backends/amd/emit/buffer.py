@@ -1,7 +1,12 @@
 """Buffer loads and stores (CDNA and RDNA ISA, "vector memory buffer instructions"; LLVM's AMDGPU guide, "buffer
 resource").
 
-A lane whose offset is not below the buffer's size reads zero and writes nothing: that is how a mask is expressed."""
+A lane whose offset is not below the buffer's size reads zero and writes nothing: that is how a mask is expressed.
+
+Offsets are unsigned. Where those of a tile may be negative, the buffer begins 2 GiB before the pointer, and offsets
+count from there: they are 2^31 more, and of all 2^32 the last one is the only one that is outside. The descriptor is
+made in scalar registers, and in a loop that moves its pointer the offsets stay as they are. Addresses are above 2 GiB:
+a process has its GPU's memory in the upper half of its own addresses."""
 
 from __future__ import annotations
 
@@ -27,6 +32,8 @@ from tritonx.layouts import LinearLayout, access_vectors
 
 _SIZE = (1 << 31) - 1
 _OUTSIDE = -(1 << 31)
+_BEFORE = 1 << 31
+"""Bytes that a buffer of offsets of any sign begins before the pointer."""
 
 
 def flags(processor: Processor) -> int:
@@ -87,8 +94,12 @@ class Buffer:
         assert isinstance(f.machine, AmdMachine)
         self.processor = f.machine.processor
         word = flags(self.processor)
+        self.any_sign = not f.module.axis_info.of(op.offsets).non_negative
+        size, self.outside = (2 * _BEFORE - 1, -1) if self.any_sign else (_SIZE, _OUTSIDE)
+        if self.any_sign:
+            pointer = f.inst(f"getelementptr i8, ptr addrspace(1) {pointer}, i64 {-_BEFORE}")
         self.descriptor = f.inst(
-            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {_SIZE}, i32 {word})"
+            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {size}, i32 {word})"
         )
         self.offsets = f.scalars(f.get(op.offsets))
         self.scale = bits(elem) // 8
@@ -96,6 +107,9 @@ class Buffer:
     def place(self, register: int) -> str:
         """Where the element of a register is."""
         place = self.offsets[register]
+        if self.any_sign:
+            place = self.f.inst(f"mul i32 {place}, {self.scale}") if self.scale > 1 else place
+            return self.f.inst(f"add i32 {place}, {-_BEFORE}")
         return self.f.inst(f"mul nuw i32 {place}, {self.scale}") if self.scale > 1 else place
 
     def behind(self, place: str, nbytes: int) -> str:
@@ -103,7 +117,7 @@ class Buffer:
 
     def guarded(self, place: str, mask: str | None) -> str:
         """The offset by which that place is accessed where the mask holds, and none elsewhere."""
-        return place if mask is None else self.f.inst(f"select i1 {mask}, i32 {place}, i32 {_OUTSIDE}")
+        return place if mask is None else self.f.inst(f"select i1 {mask}, i32 {place}, i32 {self.outside}")
 
     def load(self, place: str, access: Access, mask: str | None, other: str | None) -> str:
         f = self.f

@@ -22,7 +22,7 @@ class CarryScalarPointers(CarryScalars):
     """Carries scalars where buffer instructions gain by it.
 
     That is `carry-scalars` where in front of the loop the tile is an argument marked `tt.pointer_range = 32` (or a
-    scalar offset from one) plus 32-bit offsets that are provably not negative."""
+    scalar offset from one) plus 32-bit offsets."""
 
     name = "carry-scalar-pointers"
     contract = Contract(
@@ -34,6 +34,4 @@ class CarryScalarPointers(CarryScalars):
 
     def is_wanted(self, tile: SSAValue, facts: Callable[[], AxisFacts]) -> bool:
         start = split(tile)
-        if start is None or not start.parts or not is_small_buffer(start.base):
-            return False
-        return all(facts().of(part.offset).non_negative for part in start.parts)
+        return start is not None and bool(start.parts) and is_small_buffer(start.base)

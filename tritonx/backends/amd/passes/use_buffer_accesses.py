@@ -45,8 +45,9 @@ class UseBufferAccesses(ModulePass):
 
     Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
     `ttg.async_copy_global_to_local` by `amdg.buffer_load_to_local`, where the pointers are an argument marked
-    `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets that are provably not negative. The
-    offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile accesses stay."""
+    `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets. The offsets' sum is taken not to wrap,
+    as addresses in a buffer of less than 2 GiB do not. Of copies to local memory the offsets are provably not negative.
+    Volatile accesses stay."""
 
     name = "use-buffer-accesses"
     contract = Contract(
@@ -61,15 +62,15 @@ class UseBufferAccesses(ModulePass):
         facts = analyze_axes(op)
         for inner in list(op.walk()):
             if isinstance(inner, tile.LoadOp):
-                _load(inner, facts)
+                _load(inner)
             elif isinstance(inner, tile.StoreOp):
-                _store(inner, facts)
+                _store(inner)
             elif isinstance(inner, gpu_layout.AsyncCopyGlobalToLocalOp):
                 _copy(inner, facts)
 
 
-def _load(op: tile.LoadOp, facts: AxisFacts) -> None:
-    if op.isVolatile.value.data or (found := _buffer(op, op.ptr, facts)) is None:
+def _load(op: tile.LoadOp) -> None:
+    if op.isVolatile.value.data or (found := _buffer(op, op.ptr)) is None:
         return
     builder, base, offset = found
     operands = (base, offset, None, op.mask, op.other if op.mask is not None else None)
@@ -86,8 +87,8 @@ def _load(op: tile.LoadOp, facts: AxisFacts) -> None:
     replace(op, (made.results[0],))
 
 
-def _store(op: tile.StoreOp, facts: AxisFacts) -> None:
-    if (found := _buffer(op, op.ptr, facts)) is None:
+def _store(op: tile.StoreOp) -> None:
+    if (found := _buffer(op, op.ptr)) is None:
         return
     builder, base, offset = found
     operands = (op.value, base, offset, None, op.mask)
@@ -105,7 +106,7 @@ def _store(op: tile.StoreOp, facts: AxisFacts) -> None:
 
 
 def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, facts: AxisFacts) -> None:
-    if op.isVolatile.value.data or (found := _buffer(op, op.src, facts)) is None:
+    if op.isVolatile.value.data or not _is_ahead(op.src, facts) or (found := _buffer(op, op.src)) is None:
         return
     builder, base, offset = found
     operands = (op.result, base, offset, op.mask, op.other if op.mask is not None else None, None)
@@ -123,14 +124,18 @@ def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, facts: AxisFacts) -> None:
     replace(op, made.results)
 
 
-def _buffer(op: Operation, pointers: SSAValue, facts: AxisFacts) -> tuple[Builder, SSAValue, SSAValue] | None:
+def _is_ahead(pointers: SSAValue, facts: AxisFacts) -> bool:
+    """Whether offsets are known not to be negative."""
+    found = split(pointers) if is_tensor(type_of(pointers)) else None
+    return found is not None and all(facts.of(part.offset).non_negative for part in found.parts)
+
+
+def _buffer(op: Operation, pointers: SSAValue) -> tuple[Builder, SSAValue, SSAValue] | None:
     """A builder in front of ``op``, the base and the offset of its pointers; None where they are not of that kind."""
     if not is_tensor(type_of(pointers)):
         return None
     found = split(pointers)
     if found is None or not found.parts or not is_small_buffer(found.base):
-        return None
-    if not all(facts.of(part.offset).non_negative for part in found.parts):
         return None
     builder = Builder.before(op)
     total, *others = offsets_of(builder, found)

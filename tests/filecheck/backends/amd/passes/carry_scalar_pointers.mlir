@@ -1,8 +1,8 @@
 // RUN: tritonx-opt %s -p carry-scalar-pointers | filecheck %s
 // RUN: tritonx-opt %s --target hip:gfx1201 --until amdgcn | filecheck %s --check-prefix ASM
 
-// A tile of pointers that each iteration moves by one number: the base is carried, the offsets stay. So does one that the
-// loop gives back. The stride must be known not to be negative; otherwise the tile stays, as one that moves by a tile does.
+// A tile of pointers that each iteration moves by one number: the base goes round, the offsets stay. So does one that the
+// loop gives back, and one of whose stride nothing is known: its buffer begins 2 GiB before the pointer, and so do offsets.
 
 // CHECK: tt.func public @walk
 // CHECK: scf.for {{.*}} iter_args(%[[BASE:.*]] = %p, {{.*}}) -> (!tt.ptr<f32>, tensor<16x64xf32>)
@@ -16,7 +16,7 @@
 // CHECK: tt.splat %{{.*}} : !tt.ptr<f32> -> tensor<16x1x!tt.ptr<f32>>
 // CHECK: tt.load
 // CHECK: tt.func public @unknown_stride
-// CHECK: scf.for {{.*}} -> (tensor<16x64x!tt.ptr<f32>>
+// CHECK: scf.for {{.*}} -> (!tt.ptr<f32>, tensor<16x64xf32>)
 
 // ASM-LABEL: {{^}}walk:
 // ASM-NOT: global_load
@@ -24,8 +24,11 @@
 // ASM-NOT: global_load
 // ASM: s_endpgm
 // ASM-LABEL: {{^}}unknown_stride:
-// ASM-NOT: buffer_load
-// ASM: global_load_b128
+// ASM-NOT: global_load
+// ASM: 0x80000000
+// ASM-NOT: global_load
+// ASM: buffer_load_b128
+// ASM-NOT: global_load
 // ASM: s_endpgm
 tt.func public @walk(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32, tt.pointer_range = 32 : i32}, %q: !tt.ptr<f32> {tt.divisibility = 16 : i32, tt.pointer_range = 32 : i32}, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}) {
   %zero = arith.constant 0 : i32

@@ -6,7 +6,7 @@
 // RUN: tritonx-opt %s --target hip:gfx1100 --until amdgcn | filecheck %s --check-prefix RDNA
 // RUN: tritonx-opt %s --target hip:gfx1201 --until amdgcn | filecheck %s --check-prefix RDNA
 
-// Accesses at non-negative 32-bit offsets from an argument of less than 2 GiB go through a buffer descriptor, with no branch
+// Accesses at 32-bit offsets from an argument of less than 2 GiB go through a buffer descriptor, with no branch
 // for the mask; others through pointers.
 
 // TTGIR: tt.func public @copy
