@@ -21,6 +21,12 @@ from tritonx.tools.tensor_descriptor import TensorDescriptor
 SEED = int(os.environ["TRITONX_SEED"])
 
 
+def rounded_bits(x: Any) -> Any:
+    """The words of rounded numbers, NaN as one: the copy engine writes 0x7fffe000 for every NaN (H200), and the code
+    behind a load keeps its upper bits."""
+    return bits(np.where(np.isnan(x), np.float32(np.nan), x))
+
+
 def options() -> list[dict[str, Any]]:
     here = str(get_active().get_current_target())
     return [{}, {"warp_group_dots": True}] if here == "cuda:90" else [{}]
@@ -41,7 +47,10 @@ def test_a_copy(rounds: bool) -> None:
         source = TensorDescriptor.from_tensor(to_device(x), [M, N], round_f32_to_tf32=rounds)
         kernel: Any = copied
         compiled = kernel[(1,)](source, TensorDescriptor.from_tensor(out, [M, N]), 32, **given)
-        np.testing.assert_array_equal(bits(out.numpy()), bits(nearest(x) if rounds else x), str(given))
+        if rounds:
+            np.testing.assert_array_equal(rounded_bits(out.numpy()), rounded_bits(nearest(x)), str(given))
+        else:
+            np.testing.assert_array_equal(bits(out.numpy()), bits(x), str(given))
         if given:
             assert "cp.async.bulk.tensor" in compiled.asm["ptx"] and "0x1fff" not in compiled.asm["ptx"]
 
@@ -68,7 +77,10 @@ def test_one_of_two(rounding: tuple[bool, bool]) -> None:
         kernel: Any = of_two
         kernel[(1,)](*both, out, int(first), M=M, N=N)
         one, is_rounded = (x, rounding[0]) if first else (y, rounding[1])
-        np.testing.assert_array_equal(bits(out.numpy()), bits(nearest(one) if is_rounded else one))
+        if is_rounded:
+            np.testing.assert_array_equal(rounded_bits(out.numpy()), rounded_bits(nearest(one)))
+        else:
+            np.testing.assert_array_equal(bits(out.numpy()), bits(one))
 
 
 def test_sums_and_rows() -> None:
