@@ -70,6 +70,7 @@ DIFFERS: dict[str, tuple[str, ...]] = {
     "options by name": ("runtime.interpreter.InterpretedFunction",),
     "a property that gives the function": ("runtime.jit.JITFunction.repr",),
     "as in 3.9, and takes 3.6's open file as well": ("profiler.viewer.get_raw_metrics",),
+    "a function that gives a context manager": ("profiler.language.scope",),
     "an unknown dtype is a ValueError": (
         "testing.get_max_simd_tflops",
         "testing.get_max_tensorcore_tflops",
@@ -130,6 +131,9 @@ MISSING: dict[str, tuple[str, ...]] = {
     ),
     "names that the module imports": (
         "profiler.hooks.launch.COMPUTE_METADATA_SCOPE_NAME",
+        "profiler.language.GluonSemantic",
+        "profiler.language.TritonSemantic",
+        "profiler.language.flags",
         "profiler.hooks.launch.enter_state",
         "profiler.hooks.launch.exit_state",
         "profiler.profile.getenv",

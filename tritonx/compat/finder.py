@@ -27,7 +27,6 @@ REFUSED: dict[str, str] = {
     "compiler.code_generator": "kernels are compiled by `tritonx.frontend`, whose classes are others",
     "compiler.make_launcher": "kernels are launched without a compiled launcher",
     "language.semantic": "what an operation means is said by `tritonx.frontend.semantics`, whose classes are others",
-    "profiler.language": "regions inside of kernels are not recorded",
     "tools.build_extern": "it writes Triton's own sources",
     "tools.triton_to_gluon_translater": "kernels of Gluon are not compiled",
 }

@@ -205,7 +205,7 @@ def _looked_up(what: str, value: str, kind: type[_Spelled]) -> _Spelled:
 
 @dataclass(frozen=True)
 class Default(InstrumentationMode):
-    """All regions.
+    """All regions. ``start`` refuses it.
 
     >>> from tritonx.profiler.mode import Default
     >>> Default().name
@@ -217,7 +217,7 @@ class Default(InstrumentationMode):
 
 @dataclass(frozen=True)
 class MMA(InstrumentationMode):
-    """Regions around matrix products. ``start`` refuses it: the program marks its regions here.
+    """Regions around matrix products. ``start`` refuses it.
 
     >>> from tritonx.profiler.mode import MMA
     >>> MMA().name
@@ -232,6 +232,8 @@ def mode_of(given: str | BaseMode | None) -> BaseMode | None:
     mode = _parsed(given) if isinstance(given, str) and given else given or None
     if isinstance(mode, PCSampling):
         raise BadProfile("mode 'pcsampling' is not offered: sample with the vendor's profiler")
+    if isinstance(mode, InstrumentationMode):
+        raise BadProfile(f"mode {mode.name!r} is not offered: regions inside of kernels are not recorded")
     assert not isinstance(mode, str)
     return mode
 
