@@ -16,6 +16,7 @@ import tritonx.language as tl
 from tritonx.interpreter import interpreted
 from tritonx.interpreter import launch as ir_launch
 from tritonx.runtime import driver
+from tritonx.runtime.errors import IrregularArgument, UnsupportedArgument
 from tritonx.tools.tensor_descriptor import ImpossibleDescriptor, TensorDescriptor
 
 M = N = 16
@@ -127,3 +128,33 @@ def test_a_kernel_that_rounds_nothing_is_as_it_was(how: str) -> None:
         source = TensorDescriptor.from_tensor(numbers(SEED), [M, N])
         compiled = of_two.warmup(source, source, np.zeros((M, N), np.float32), 1, M=M, N=N, grid=(1,))
         assert "tt.round" not in compiled.asm["ttir"] and "rounded" not in compiled.asm["ttir"]
+
+
+@tritonx.jit
+def copy_of(source, out, M: tl.constexpr, N: tl.constexpr):
+    tl.store(out + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], source.load([0, 0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int32, np.float64])
+def test_a_field_that_is_set_on_another_dtype(how: str, dtype: Any) -> None:
+    """What cannot be made so cannot become so: one error, on every target."""
+    x = np.ones((M, N), dtype)
+    source = TensorDescriptor.from_tensor(x, [M, N])
+    launch(how, copy_of, source, np.zeros_like(x))
+    source.round_f32_to_tf32 = True
+    with pytest.raises(UnsupportedArgument, match="round_f32_to_tf32 is only supported for float32 tensors"):
+        launch(how, copy_of, source, np.zeros_like(x))
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+def test_a_compiled_kernel_is_launched_with_what_it_was_made_for(how: str, rounds: bool) -> None:
+    if how != "compiled":
+        pytest.skip("nothing is compiled")
+    x, out = numbers(SEED), np.zeros((M, N), np.float32)
+    source, other = (TensorDescriptor.from_tensor(x, [M, N], round_f32_to_tf32=r) for r in (rounds, not rounds))
+    compiled: Any = copy_of.warmup(source, out, M=M, N=N, grid=(1,))
+    compiled[(1,)](source, out)
+    np.testing.assert_array_equal(bits(out), bits(nearest(x) if rounds else x))
+    for given in ((other, out), (other, out, M, N)):
+        with pytest.raises(IrregularArgument, match=r"argument 'source' of copy_of\(\): the descriptor .* to tf32"):
+            compiled[(1,)](*given)

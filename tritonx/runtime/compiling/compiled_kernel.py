@@ -13,7 +13,9 @@ from tritonx.runtime import knobs
 from tritonx.runtime.compiling.kernel_metadata import make_metadata
 from tritonx.runtime.devices.drivers import driver_of, find_backend
 from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
+from tritonx.runtime.launch.arg_spec import ROUNDED_ATTRIBUTE
 from tritonx.runtime.launch.dataclass_arguments import parts_of
+from tritonx.runtime.launch.descriptor_parameters import is_descriptor
 from tritonx.runtime.launch.launch_hooks import LazyDict, tell_when_gone
 from tritonx.runtime.launch.specialize import specializer, watching
 
@@ -350,6 +352,7 @@ class RawLauncher:
     def __init__(self, kernel: CompiledKernel) -> None:
         self._kernel = kernel
         self._paths = _run_time_paths(kernel)
+        self._rounding = _rounding(kernel, self._paths)
         self._specialize = specializer(specialize=False)
         self._watch = watching(self._specialize)
 
@@ -386,6 +389,17 @@ class RawLauncher:
             name = self._kernel.parameters[position].name
             raise type(error)(f"argument {name!r} of {self._kernel.name}(): {error}") from None
 
+    def _check_rounding(self, flat: Sequence[object]) -> None:
+        """Raises IrregularArgument for a descriptor that rounds where the code does not, or the other way round."""
+        for position, rounds in self._rounding.items():
+            value = flat[position]
+            if hasattr(value, "block_shape") and bool(getattr(value, "round_f32_to_tf32", False)) != rounds:
+                name = self._kernel.parameters[position].name
+                does, made = ("does not round", "rounds") if rounds else ("rounds", "does not")
+                raise IrregularArgument(
+                    f"argument {name!r} of {self._kernel.name}(): the descriptor {does} to tf32, and this code {made}"
+                )
+
     def __call__(
         self,
         x: int,
@@ -404,6 +418,8 @@ class RawLauncher:
             enter_hook(launch_metadata)
         if x * y * z > 0:
             flat = self._flat(args, self._kernel.written)
+            if self._rounding:
+                self._check_rounding(flat)
             values = [value if type(value) is int else self._passed(i, value) for i, value in enumerate(flat)]
             if self._kernel.checks_bounds:
                 from tritonx.runtime.launch.checked_launch import CheckedLaunch, named_arrays, run_checked
@@ -427,6 +443,18 @@ def _run_time_paths(kernel: CompiledKernel) -> dict[int, list[tuple[int, ...]]]:
     declared = {parameter.name for parameter in getattr(fn, "params", ()) if parameter.is_constexpr}
     given = [(name, type_) for name, type_ in signature.items() if name not in declared]
     return {len(types): _paths(tuple(type_ for _, type_ in types)) for types in (given, list(signature.items()))}
+
+
+def _rounding(kernel: CompiledKernel, paths: Mapping[int, Sequence[tuple[int, ...]]]) -> dict[int, bool]:
+    """Descriptor among the run-time parameters → whether the code rounds what is read through it."""
+    attributes: Mapping[object, Sequence[Sequence[object]]] | None = getattr(kernel.src, "attrs", None)
+    if attributes is None or not paths:
+        return {}
+    return {
+        position: [ROUNDED_ATTRIBUTE, 1] in [list(each) for each in attributes.get(path, ())]
+        for position, path in enumerate(paths[max(paths)])
+        if is_descriptor(kernel.parameters[position])
+    }
 
 
 def _paths(types: tuple[Any, ...], around: tuple[int, ...] = ()) -> list[tuple[int, ...]]:

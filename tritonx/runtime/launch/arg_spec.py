@@ -20,6 +20,9 @@ PARTIAL = "P"
 ROUNDED = "R"
 """The mark of a descriptor through which f32 is rounded to tf32 as it is read."""
 
+ROUNDED_ATTRIBUTE = "tt.round_f32_to_tf32"
+"""What the function's argument has for it."""
+
 
 class ArgSpec:
     """``type`` is the name in the signature, or ``constexpr``; ``attr`` its marks, or None where the type has none.
@@ -116,5 +119,5 @@ def parse_marks(marks: str | None) -> list[list[Any]]:
         elif mark == PARTIAL:
             found.append(["tt.partial_end", 1])
         elif mark == ROUNDED:
-            found.append(["tt.round_f32_to_tf32", 1])
+            found.append([ROUNDED_ATTRIBUTE, 1])
     return found

@@ -301,6 +301,8 @@ class Specializer(dict[type, Handler]):
                 known = found(base_spec, block)
             _, mask, specs = known
             number = (value.shape[-1] & mask != 0) + 2 * getattr(value, "round_f32_to_tf32", False)
+            if number >= len(specs):
+                raise UnsupportedArgument("round_f32_to_tf32 is only supported for float32 tensors")
             return specs[number], value
 
         return handle
@@ -312,10 +314,11 @@ Described = tuple[Sequence[int], int, tuple[ArgSpec, ...]]
 
 def _descriptor_specs(base: ArgSpec, block: Sequence[int]) -> tuple[int, tuple[ArgSpec, ...]]:
     """The specs of descriptors whose rows end with a piece of 16 bytes, and of those whose rows do not, then of both
-    where what is read is rounded; which bits of an innermost extent tell the first two apart."""
+    where what is read is rounded, which f32 alone is; which bits of an innermost extent tell the first two apart."""
     element = base.type.removeprefix("*").removeprefix("k")
     type_ = f"tensordesc<{element}[{', '.join(str(int(extent)) for extent in block)}]>"
-    specs = tuple(intern(type_, marks, None, base.location) for marks in ("", PARTIAL, ROUNDED, PARTIAL + ROUNDED))
+    marks_of_elements = ("", PARTIAL, ROUNDED, PARTIAL + ROUNDED) if element == "fp32" else ("", PARTIAL)
+    specs = tuple(intern(type_, marks, None, base.location) for marks in marks_of_elements)
     mask = max(1, 16 // ITEM_BYTES[element]) - 1
     return mask, tuple(map(read_only, specs)) if base.read_only else specs
 
