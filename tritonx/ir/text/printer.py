@@ -8,7 +8,6 @@ are kept while a module is printed, and text goes to the stream in one piece for
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from io import StringIO
 from typing import IO, cast
 
@@ -33,15 +32,23 @@ def _literal(text: bytes) -> str:
 _REPEATED = (TypeAttribute, *LOCATION_KINDS)
 
 
-@dataclass(eq=False, repr=False)
 class Printer(XDSLPrinter):
     """See the module's docstring; `print_module` is the entry."""
 
-    level: TextLevel | None = None
-    """Of which version of Triton the text is; see `tritonx.ir.spelling`."""
-    _aliases: dict[Attribute, str] = field(default_factory=dict[Attribute, str], init=False)
-    _known: dict[int, tuple[Attribute, str]] = field(default_factory=dict[int, tuple[Attribute, str]], init=False)
-    """Texts of types and locations, by what they are as objects: most stand at many places as one."""
+    def __init__(
+        self,
+        stream: IO[str],
+        *,
+        print_generic_format: bool = False,
+        print_debuginfo: bool = False,
+        level: TextLevel | None = None,
+    ) -> None:
+        """``level``: of which version of Triton the text is; see `tritonx.ir.spelling`."""
+        super().__init__(stream, print_generic_format=print_generic_format, print_debuginfo=print_debuginfo)
+        self.level = level
+        self._aliases: dict[Attribute, str] = {}
+        self._known: dict[int, tuple[Attribute, str]] = {}
+        """Texts of types and locations, by what they are as objects: most stand at many places as one."""
 
     def print_module(self, module: Operation) -> None:
         """Prints the aliases, the module and a newline."""
