@@ -5,13 +5,14 @@ cannot meet, so that it ends up in the immediate of a load or store, and with ``
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.constant_offsets import Sum
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
-from tritonx.layouts.index_math import ChoiceTerm, all_xors, index_plan
+from tritonx.layouts.index_math import ChoiceTerm, IndexPlan, all_xors, index_plan
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -25,10 +26,20 @@ def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str, stand: 
     Written where the emitter stands; callers that want it in the entry block open the prologue first.
     """
     plan = index_plan(layout, out_dim)
+    return _applied(f, plan, lambda dim: thread_coordinate(f, dim, stand)), plan.reach
+
+
+def apply_to_values(f: FunctionEmitter, layout: LinearLayout, out_dim: str, values: Mapping[str, str]) -> str:
+    """The coordinate ``out_dim`` of the element whose coordinates are ``values``, i32 by dim; of these no bits count
+    that the layout does not have."""
+    return _applied(f, index_plan(layout, out_dim, tuple(values)), values.__getitem__)
+
+
+def _applied(f: FunctionEmitter, plan: IndexPlan, read: Callable[[str], str]) -> str:
     join = "or disjoint" if plan.disjoint else "xor"
     total = "0"
     for term in plan.terms:
-        x = thread_coordinate(f, term.in_dim, stand)
+        x = read(term.in_dim)
         if x == "0":
             continue
         if isinstance(term, ChoiceTerm):
@@ -42,7 +53,7 @@ def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str, stand: 
             elif term.shift < 0:
                 part = f.inst(f"lshr i32 {part}, {-term.shift}")
         total = part if total == "0" else f.inst(f"{join} i32 {total}, {part}")
-    return total, plan.reach
+    return total
 
 
 def thread_coordinate(f: FunctionEmitter, dim: str, stand: Stand | None = None) -> str:

@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 from tritonx.conversion.gpu_to_llvm import (
     asynchronous,
     atomic,
+    computed_places,
     constant_offsets,
     control,
     convert_layout,
@@ -37,6 +38,7 @@ TABLE: dict[type[Operation], Emit] = {
     **control.TABLE,
     **convert_layout.TABLE,
     **shared.TABLE,
+    **computed_places.TABLE,
     **asynchronous.TABLE,
     **lookup.TABLE,
     **debug.TABLE,

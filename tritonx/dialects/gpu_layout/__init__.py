@@ -28,6 +28,7 @@ from tritonx.dialects.gpu_layout.encodings import (
     SwizzledSharedEncodingAttr,
     attribute_of,
 )
+from tritonx.dialects.gpu_layout.lookup import LocalGatherOp, LocalScatterOp
 from tritonx.dialects.gpu_layout.memory import (
     ConvertLayoutOp,
     Fp4ToFpOp,
@@ -70,6 +71,8 @@ GPULayout = Dialect(
         LocalDeallocOp,
         LocalLoadOp,
         LocalStoreOp,
+        LocalGatherOp,
+        LocalScatterOp,
         MemDescIndexOp,
         MemDescSubsliceOp,
         MemDescTransOp,
@@ -118,7 +121,9 @@ __all__ = [
     "LocalBarrierOp",
     "LocalDeallocOp",
     "LocalDotOp",
+    "LocalGatherOp",
     "LocalLoadOp",
+    "LocalScatterOp",
     "LocalStoreOp",
     "MaskOp",
     "MaskReturnOp",

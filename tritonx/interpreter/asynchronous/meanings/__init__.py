@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from tritonx.interpreter.asynchronous.meanings import barrier, control, copies, memory, product, scratch, tensor_map
+from tritonx.interpreter.asynchronous.meanings import (
+    barrier,
+    computed_places,
+    control,
+    copies,
+    memory,
+    product,
+    scratch,
+    tensor_map,
+)
 from tritonx.interpreter.asynchronous.program import Table
 
 MEANINGS: Table = {
     **control.TABLE,
     **memory.TABLE,
+    **computed_places.TABLE,
     **scratch.TABLE,
     **barrier.TABLE,
     **copies.TABLE,
