@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from tritonx.dialects.tile import DotOp
 
 
+AHEAD = 8
+"""The part of a thread's registers on CDNA for operands that are read ahead: 64 where there is a wave a SIMD, 32 for
+two. With 64 for two, attention forward of head 256 spills 22 to 62 times; with 32 for one a product of 128 by 128 waits
+for 8 reads a round that have just been issued, and not for 2."""
+
+
 def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> bool:
     """Emit a product if its result has a matrix-core layout; False leaves it to multiply-adds."""
     encoding = type_encoding(product.c.type)
@@ -51,7 +57,8 @@ def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> boo
     wide = convert_tile(f, "fpext", result, "float") if result.elem == "half" else result
     left, right = (Operand(f, v, along=-1 if v is product.a else -2) for v in (first, second))
     instruction = choose(processor, encoding, names, left.depth(product.op), product.op)
-    made = multiply(f, product.op, encoding.is_transposed, instruction, left, right, wide)
+    ahead = processor.lane_registers(f.module.num_warps * processor.wave) // AHEAD if instruction.is_mfma else 0
+    made = multiply(f, product.op, encoding.is_transposed, instruction, left, right, wide, ahead)
     f.result(product.op, convert_tile(f, "fptrunc", made, "half") if result.elem == "half" else made)
     return True
 
@@ -112,8 +119,10 @@ def multiply(
     left: Operand,
     right: Operand,
     c: Tile,
+    ahead: int,
 ) -> Tile:
-    """``c`` plus the product. ``left`` is the operand along whose rows a lane's results run.
+    """``c`` plus the product. ``left`` is the operand along whose rows a lane's results run. ``ahead`` registers may
+    hold what is loaded for later steps.
 
     All tiles of the result take a step of K before the next one: the products of a step do not wait for each other, and
     only a step's operands are in registers together."""
@@ -142,7 +151,7 @@ def multiply(
     depth = left.depth(op)
     arrange(left, right, depth, instruction.per_lane)
     pairs = [(above, beside) for above, beside, _ in tiles]
-    for first, i in steps(f, left, right, pairs, depth, instruction.per_lane, ahead=instruction.is_mfma):
+    for first, i in steps(f, left, right, pairs, depth, instruction.per_lane, ahead=ahead):
         above, beside = pairs[i]
         x, y = left.part(above, first, instruction), right.part(beside, first, instruction)
         totals[i] = issue(f, instruction, x, y, totals[i])

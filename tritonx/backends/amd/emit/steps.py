@@ -12,8 +12,8 @@ So elements that one load brings are taken together. Those of both operands, and
 more registers than ``OPERAND_REGISTERS`` and is more than a step, the wider loads are cut in halves, which halves it.
 
 The scheduler would move the loads of all steps to the front, so it is held back between steps, and inside a step where
-more than ``OPERAND_REGISTERS`` would be loaded. Where two steps or more take ``AHEAD_REGISTERS`` at most, which CDNA
-has room for, loads stand that many steps less one in front of the products that need them: they arrive meanwhile."""
+more than ``OPERAND_REGISTERS`` would be loaded. Where two steps or more have room in ``ahead`` registers, loads stand
+that many steps less one in front of the products that need them: they arrive meanwhile."""
 
 from __future__ import annotations
 
@@ -31,10 +31,6 @@ OPERAND_REGISTERS = 64
 """A step of a wave's 64 by 64 tile of a product of 16-bit floats takes as many on RDNA 3, a quarter of a wave's
 registers, and the results half of them. With 96 such products spill, with 32 no kernel of
 docs/history/measurements.md takes fewer than by a dozen."""
-
-AHEAD_REGISTERS = 64
-"""Of CDNA, whose threads have 512: with 96 a product of 256 by 256 in 8 waves spills, whose results take half of what
-each has there; with two steps' 32 it waits for 8 loads a round that have just been issued, and not for 2."""
 
 
 def numbers_together(rows: Rows) -> tuple[int, ...]:
@@ -79,14 +75,15 @@ def steps(
     depth: int,
     per_step: int,
     *,
-    ahead: bool,
+    ahead: int,
 ) -> Iterator[tuple[int, int]]:
     """(number of the first element, tile) of a product's instructions, in order; each is written before the next one is
-    asked for. A tile is the rows of both operands that it needs. ``ahead`` says that there is room for two steps."""
+    asked for. A tile is the rows of both operands that it needs. ``ahead`` is how many registers steps may
+    take whose loads run ahead."""
     firsts = range(0, depth, per_step)
     most = max((_wanted(left, right, tiles, first, per_step) for first in firsts), default=0)
-    if ahead and 2 * most <= AHEAD_REGISTERS:
-        distance = AHEAD_REGISTERS // max(most, 1) - 1
+    if 2 * most <= ahead:
+        distance = ahead // max(most, 1) - 1
         yield from _steps_ahead(f, left, right, tiles, firsts, per_step, distance)
         return
     loading = 0
