@@ -167,3 +167,13 @@ def test_arguments_decide_the_device() -> None:
             np.testing.assert_array_equal(dy.numpy(), x * np.float32(5))
     with pytest.raises(MixedDevices):
         scale[(8,)](to_device(x, device=0), to_device(x, device=1), 1000, 5.0, BLOCK=128)
+
+
+@pytest.mark.real_gpu
+def test_code_for_an_earlier_architecture() -> None:
+    """What ``arch`` names is compiled, and assembled for the device that is here."""
+    x, source, out = numbers(1000)
+    kernel: Any = scale
+    compiled = kernel[(8,)](source, out, 1000, 3.0, BLOCK=128, arch="sm80")
+    assert ".target sm_80" in compiled.asm["ptx"]
+    np.testing.assert_array_equal(out.numpy(), x * np.float32(3))

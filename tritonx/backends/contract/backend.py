@@ -72,6 +72,10 @@ class Backend(ABC):
     clock, a multiply-add counting as two, and the bytes that the memory moves in a second; None where the clock and the
     bus say that. What profiles are compared with."""
 
+    portable_stage: ClassVar[str] = ""
+    """The stage whose text a driver can assemble for devices of a later architecture than it was written for (PTX); ""
+    where there is none."""
+
     disassemblies: ClassVar[tuple[str, ...]] = ()
     """The names that ``disassemble`` knows (``sass``)."""
 

@@ -42,6 +42,9 @@ class KernelImage:
     parameters: tuple[Parameter, ...]
     metadata: Mapping[str, Any]
     target: Target
+    portable: Callable[[], str] | None = None
+    """The text of `Backend.portable_stage`, which the driver may assemble for a device of another architecture than the
+    target's; None where there is none."""
 
 
 class LoadedKernel(Protocol):

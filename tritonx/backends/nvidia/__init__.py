@@ -43,6 +43,7 @@ class NvidiaBackend(Backend):
     array_interfaces = ("__cuda_array_interface__",)
     visible_devices = "CUDA_VISIBLE_DEVICES"
     cpp_handles = ("CUdeviceptr", "CUtensorMap")
+    portable_stage = "ptx"
     disassemblies = ("sass",)
     language_module = "tritonx.backends.nvidia.language"
     """What ``tl.extra.cuda`` is."""

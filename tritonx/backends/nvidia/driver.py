@@ -112,13 +112,20 @@ def check(code: int, call: str) -> None:
         raise CudaError(code, call, error_name(library(), code))
 
 
+_NO_BINARY_FOR_GPU = 209
+"""``CUDA_ERROR_NO_BINARY_FOR_GPU``: a cubin is for one major compute capability."""
+
+
 class NvidiaKernel:
     """A function of a loaded module; made with a context of its device current."""
 
     def __init__(self, driver: NvidiaDriver, image: KernelImage, device: int) -> None:
         cuda = library()
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        check(cuda.cuModuleLoadData(ctypes.byref(module), image.binary), "cuModuleLoadData")
+        code = cuda.cuModuleLoadData(ctypes.byref(module), image.binary)
+        if code == _NO_BINARY_FOR_GPU and image.portable is not None:  # compiled for an earlier architecture (`arch`)
+            code = cuda.cuModuleLoadData(ctypes.byref(module), image.portable().encode() + b"\0")
+        check(code, "cuModuleLoadData")
         self.module = LoadedModule(module, device, driver.unused)
         check(cuda.cuModuleGetFunction(ctypes.byref(function), module, image.name.encode()), "cuModuleGetFunction")
         self.function = function.value

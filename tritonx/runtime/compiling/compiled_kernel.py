@@ -173,7 +173,10 @@ class CompiledKernel:
 
     def image(self) -> KernelImage:
         hidden = (Parameter("access_table", "*i64"),) if self.checks_bounds else ()
-        return KernelImage(self.name, self.kernel, self.parameters + hidden, self.metadata._asdict(), self.target)
+        stage = find_backend(self.target.backend).portable_stage
+        portable = (lambda: str(self.asm[stage])) if stage in self.asm else None
+        metadata = self.metadata._asdict()
+        return KernelImage(self.name, self.kernel, self.parameters + hidden, metadata, self.target, portable)
 
     # Handles -------------------------------------------------------------------------------------------------------
 
