@@ -356,6 +356,10 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
     ),
     ("testing/smi.py", "nvidia-smi"),  # the program that nvsmi runs
     ("testing/__init__.py", "cuda_memcheck"),
+    (
+        "testing/vendor_products.py",
+        "tritonx._C.libtriton.nvidia",
+    ),  # whose binding Triton's function of this name returns
     ("tools/disasm.py", "cubin_asm"),
     ("tools/disasm.py", "path_to_cuobjdump"),
     *(

@@ -13,6 +13,7 @@ from tritonx.testing.limits import get_dram_gbps, get_max_simd_tflops, get_max_t
 from tritonx.testing.profiled import NoKernels, cuda_graph_without_gc, do_bench_cudagraph_proton, do_bench_proton
 from tritonx.testing.reports import Benchmark, Mark, perf_report
 from tritonx.testing.smi import NoManagementTool, nvsmi, set_gpu_clock
+from tritonx.testing.vendor_products import cublas
 
 __all__ = [
     "Benchmark",
@@ -23,6 +24,7 @@ __all__ = [
     "_quantile",
     "_summarize_statistics",
     "assert_close",
+    "cublas",
     "cuda_graph_without_gc",
     "do_bench",
     "do_bench_cudagraph",

@@ -385,3 +385,24 @@ def compares_types(given: tl.constexpr):
 def test_the_type_of_a_constant_tuple_is_that_of_its_elements() -> None:
     compares_types[(1,)]((5, (6, 7)))
     assert hash(tl.constexpr((5, (6, 7))).type) == hash(tl.tuple((tl.constexpr(5), tl.tuple((6, 7)))).type)
+
+
+@tritonx.aggregate
+class Squared:
+    x: tl.tensor
+
+    @tritonx.must_use_result
+    @tritonx.jit
+    def compute(self):
+        return self.x * self.x
+
+
+@tritonx.jit
+def drops(out):
+    square = Squared(tl.load(out))
+    square.compute()
+
+
+def test_a_dropped_result_of_a_method_is_refused() -> None:
+    with pytest.raises(CompilationError, match=r"The result of square\.compute is not being used"):
+        drops.warmup(np.zeros(1), grid=(1,))

@@ -378,3 +378,25 @@ def test_a_listener_hears_of_each_search() -> None:
     assert sorted(first) == ["best_config", "cache_hit", "configs_timings", "duration", "fn", "key"]
     assert first["fn"] is kernel.fn and first["best_config"] in kernel.configs and first["duration"] > 0
     assert set(first["configs_timings"]) <= set(kernel.configs) and first["cache_hit"] is False
+
+
+def test_one_configuration_that_pruning_leaves_is_not_measured() -> None:
+    def never(call: Any, quantiles: Any) -> Any:
+        raise AssertionError("one configuration was measured")
+
+    heard: list[Any] = []
+    configs = [tritonx.Config({"B": 32}), tritonx.Config({"B": 128})]
+    rules = {"early_config_prune": lambda listed, named, **kwargs: [listed[1]]}  # pyright: ignore[reportUnknownLambdaType]
+
+    @tritonx.autotune(configs=configs, key=["N"], prune_configs_by=rules, do_bench=never)
+    @tritonx.jit
+    def ones(x, N, B: tl.constexpr):  # pyright: ignore
+        o = tl.program_id(0) * B + tl.arange(0, B)
+        tl.store(x + o, 1.0, mask=o < N)
+
+    kernel: Any = ones
+    x = np.zeros(1000, np.float32)
+    with tritonx.knobs.autotuning.scope():
+        tritonx.knobs.autotuning.listener = lambda **told: heard.append(told)
+        kernel[lambda meta: (tritonx.cdiv(1000, meta["B"]),)](x, 1000)
+    assert kernel.best_config is configs[1] and np.all(x == 1) and heard == []

@@ -93,6 +93,8 @@ def unpacked(gen: FunctionGenerator, node: ast.Starred) -> list[base_value]:
 
 
 def _check_result_may_be_dropped(gen: FunctionGenerator, node: ast.Call, function: object) -> None:
+    if isinstance(function, BoundMember | BoundMethod):
+        function = function.function
     marked = getattr(function, "_must_use_result", False)
     if marked:
         message = f"The result of {ast.unparse(node.func)} is not being used."

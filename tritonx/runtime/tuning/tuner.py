@@ -350,6 +350,9 @@ class Tuner(Named, KernelInterface[Any]):
         """Fill ``cache[key]``; whether the timings came from the disk."""
         pruned = self.prune_configs(kwargs)
         self._searched = key
+        if len(pruned) == 1:  # as where one configuration is listed: nothing to measure
+            self.cache[key], self.configs_timings = pruned[0], {}
+            return True
 
         from tritonx.runtime.tuning.report import LEFT_OUT
 
