@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import prod
 from typing import TypeGuard
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis import scratch
@@ -21,6 +21,7 @@ from tritonx.dialects.interfaces import scratch_memory_of
 from tritonx.dialects.layout_constraints import LookedUp, constraint_of, values_of
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
+from tritonx.ir.properties import stated_number
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_as, type_of
 from tritonx.layouts import (
     LayoutError,
@@ -48,6 +49,10 @@ DEFAULT_ALIGNMENT = 16
 
 SWIZZLE_ALIGNMENT = {128: 1024, 64: 512, 32: 256, 0: 128}
 """Of buffers that a tensor-memory unit swizzles: eight rows of the swizzle width (PTX ISA, "Swizzling modes")."""
+
+SHARED_MEMORY = "tritonx.shared_memory"
+"""Attribute of a module: the bytes of shared memory that a block may have. Without it no conversion is taken to be
+larger than these."""
 
 ONE_BLOCK = "with num_ctas=1 every tile lies in one block"
 """What to do about a tile that is spread over a cluster."""
@@ -109,9 +114,17 @@ def conversion_plan(op: gpu_layout.ConvertLayoutOp) -> ConversionPlan:
     """How a conversion moves its data; raises PassError where it would have to leave the block."""
     source, target = type_of(op.src), type_of(op.result)
     try:
-        return plan_conversion(tensor_layout(source), tensor_layout(target), 8 * stored_bytes(source))
+        return plan_conversion(
+            tensor_layout(source), tensor_layout(target), 8 * stored_bytes(source), most=_shared_memory(op)
+        )
     except LayoutError as error:
         raise PassError(op, str(error), ONE_BLOCK) from error
+
+
+def _shared_memory(op: Operation) -> int | None:
+    """What the module says that a block may have."""
+    outer = op.get_toplevel_object()
+    return stated_number(outer.attributes, SHARED_MEMORY) if isinstance(outer, ModuleOp) else None
 
 
 def _of_conversion(op: gpu_layout.ConvertLayoutOp) -> int:

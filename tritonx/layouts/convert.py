@@ -31,10 +31,6 @@ SCRATCH_LIMIT = 32 * 1024
 """Bytes above which a conversion is cut into parts that reuse the scratch: a quarter of what the smallest current
 device gives a block that shares its processor with one other, so that a conversion does not decide occupancy."""
 
-SCRATCH_MOST = 64 * 1024
-"""Bytes above which a conversion is cut even where vectors get shorter for it: what AMD's processors, and NVIDIA's of
-capability 7.5, give a block."""
-
 SHARED_MEMORY_OVERHEAD = 40
 """Cycles charged to a conversion through shared memory for its barriers and latency, against one for a memory
 wavefront or two for a shuffle."""
@@ -82,16 +78,23 @@ ConversionPlan: TypeAlias = NoMove | RegisterMove | ShufflePlan | SharedMemoryPl
 
 @lru_cache(maxsize=4096)
 def plan_conversion(
-    source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int = SCRATCH_LIMIT, shuffles: bool = True
+    source: LinearLayout,
+    target: LinearLayout,
+    bits: int,
+    scratch_limit: int = SCRATCH_LIMIT,
+    shuffles: bool = True,
+    most: int | None = None,
 ) -> ConversionPlan:
     """The plan for elements of `bits` bits. `shuffles=False` leaves the shuffle plan out (a target without them).
+    Above `scratch_limit` bytes it is cut into parts as far as its vectors let it, above `most`, what a block may have,
+    even where they get shorter for it.
 
     Raises LayoutError when data would have to move between blocks of a cluster, or when the layouts are not of one
     shape.
     """
     direct = _without_memory(source, target, bits, shuffles)
     if isinstance(direct, _ThroughMemory):
-        return _through_memory(source, target.order_outs(source.out_dims), bits, scratch_limit, direct.same_warp)
+        return _through_memory(source, target.order_outs(source.out_dims), bits, scratch_limit, most, direct.same_warp)
     return direct
 
 
@@ -296,10 +299,10 @@ def _distinct(source: LinearLayout, target: LinearLayout) -> tuple[LinearLayout,
 
 
 def _through_memory(
-    source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int, same_warp: bool
+    source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int, most: int | None, same_warp: bool
 ) -> SharedMemoryPlan:
     whole = (max(8, bits) // 8) << source.total_out_bits
-    must = (-(-whole // max(scratch_limit, SCRATCH_MOST)) - 1).bit_length()
+    must = 0 if most is None else (-(-whole // max(scratch_limit, most)) - 1).bit_length()
     memory = conversion_memory(*_distinct(source, target), bits, must)
     held = LinearLayout([*memory.ins, (BLOCK, source.columns(BLOCK))], memory.outs)
     write_places, read_places = placement(source, held), placement(target, held)

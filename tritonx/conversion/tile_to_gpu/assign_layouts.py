@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 
 from tritonx.analysis.axis_info import analyze_axes
+from tritonx.analysis.buffers import SHARED_MEMORY
 from tritonx.conversion.launch_shape import check_launch_shape
 from tritonx.conversion.tile_to_gpu.solve import solve
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
@@ -35,7 +36,7 @@ class AssignLayouts(TargetModulePass[GpuTarget]):
         leaves="ttg",
         creates=("ttg.convert_layout", "ttg.local_alloc", "ttng.warp_group_dot", "arith"),
         reads=("tt.divisibility",),
-        writes=("ttg.num-ctas", "ttg.num-warps", "ttg.target", "ttg.threads-per-warp"),
+        writes=("ttg.num-ctas", "ttg.num-warps", "ttg.target", "ttg.threads-per-warp", "tritonx.shared_memory"),
         needs=("decompose-scaled-dots",),
         after=("rewrite-descriptors", "decompose-dots", "split-dots", "transpose-dots"),
     )
@@ -57,3 +58,4 @@ class AssignLayouts(TargetModulePass[GpuTarget]):
         op.attributes["ttg.num-warps"] = IntegerAttr(target.num_warps, i32)
         op.attributes["ttg.target"] = StringAttr(target.name)
         op.attributes["ttg.threads-per-warp"] = IntegerAttr(target.warp_size, i32)
+        op.attributes[SHARED_MEMORY] = IntegerAttr(target.shared_memory, i32)

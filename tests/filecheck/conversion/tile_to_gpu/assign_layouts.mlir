@@ -1,7 +1,7 @@
 // RUN: tritonx-opt %s -p 'assign-layouts{target="cuda:80" num_warps=4}' | filecheck %s
 
 // The module says how it is to be launched.
-// CHECK: module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32}
+// CHECK: module attributes {tritonx.shared_memory = 166912 : i32, "ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32}
 
 // Aligned rows of f32: four elements a thread, everything in one layout, no conversion.
 // CHECK-LABEL: @add

@@ -39,3 +39,24 @@ def test_shares_of_a_product_are_added_without_spilling(compiler: Any, rows: int
     assert made.ptx.count("add.v4.f32") == rows * columns // (32 * warps) // 4
     assert made.metadata["spills"] == 0 and made.metadata["local"] == 0
     assert "C75" not in made.metadata["assembler_log"]
+
+
+@tritonx.jit
+def turned(x_ptr, y_ptr, stride, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    rows, columns = tl.arange(0, ROWS), tl.arange(0, COLUMNS)
+    x = tl.load(x_ptr + rows[:, None] * stride + columns[None, :])
+    tl.store(y_ptr + columns[:, None] * stride + rows[None, :], tl.trans(x))
+
+
+@pytest.mark.parametrize(
+    ("capability", "columns", "barriers", "nbytes"),
+    [("90", 128, 1, 128 << 10), ("90", 256, 3, 128 << 10), ("75", 128, 3, 64 << 10)],
+)
+def test_tiles_are_converted_at_once_where_there_is_room(
+    compiler: Any, capability: str, columns: int, barriers: int, nbytes: int
+) -> None:
+    """In rounds, with shorter vectors, only what is larger than the memory of a block: 227 KiB, and 64 of 7.5."""
+    signature = {"x_ptr": "*fp32", "y_ptr": "*fp32", "stride": "i32"}
+    made = compiler(turned, capability, signature, {"ROWS": 256, "COLUMNS": columns}, num_warps=8)
+    assert made.metadata["shared"] == nbytes
+    assert made.ptx.count("bar.sync") == barriers
