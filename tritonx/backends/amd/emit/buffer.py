@@ -4,9 +4,12 @@ resource").
 A lane whose offset is not below the buffer's size reads zero and writes nothing: that is how a mask is expressed.
 
 Offsets are unsigned. Where those of a tile may be negative, the buffer begins 2 GiB before the pointer, and offsets
-count from there: they are 2^31 more, and of all 2^32 the last one is the only one that is outside. The descriptor is
-made in scalar registers, and in a loop that moves its pointer the offsets stay as they are. Addresses are above 2 GiB:
-a process has its GPU's memory in the upper half of its own addresses."""
+count from there: they are 2^31 more, and of all 2^32 the last 16 are outside, which no allocation has that a launch
+marks (`AmdBackend.pointer_specialization`). A masked lane's offset is the first of them: a whole word's, and the last
+byte of 16 from there is below 2^32, so it does not matter whether the hardware compares the offset, each word's or the
+access's end, and in how many bits. The descriptor is made in scalar registers, and in a loop that moves its pointer the
+offsets stay as they are. Addresses are above 2 GiB: a process has its GPU's memory in the upper half of its own
+addresses."""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ from tritonx.layouts import LinearLayout, access_vectors
 _SIZE = (1 << 31) - 1
 _OUTSIDE = -(1 << 31)
 _BEFORE = 1 << 31
-"""Bytes that a buffer of offsets of any sign begins before the pointer."""
+"""Bytes that a buffer of offsets of any sign begins before the pointer. (As a number to add it is negative, so LLVM
+leaves none of it to an instruction's own offset, which would be added to a wrapped sum.)"""
+_OUTSIDE_BOTH = -16
+_SIZE_OF_BOTH = 2 * _BEFORE + _OUTSIDE_BOTH
 
 
 def flags(processor: Processor) -> int:
@@ -95,7 +101,7 @@ class Buffer:
         self.processor = f.machine.processor
         word = flags(self.processor)
         self.any_sign = not f.module.axis_info.of(op.offsets).non_negative
-        size, self.outside = (2 * _BEFORE - 1, -1) if self.any_sign else (_SIZE, _OUTSIDE)
+        size, self.outside = (_SIZE_OF_BOTH, _OUTSIDE_BOTH) if self.any_sign else (_SIZE, _OUTSIDE)
         if self.any_sign:
             pointer = f.inst(f"getelementptr i8, ptr addrspace(1) {pointer}, i64 {-_BEFORE}")
         self.descriptor = f.inst(
