@@ -32,11 +32,12 @@ def parsed(path: str) -> Module:
 
 
 def link(module: Module, libraries: Sequence[Module], triple: str, data_layout: str) -> None:
-    """Put the libraries' functions into ``module`` as its own, so that unused ones go when it is optimised."""
-    own = {function.name for function in module.functions if not function.is_declaration}
+    """Put the libraries' functions and variables into ``module`` as its own, so that unused ones go when it is
+    optimised."""
+    own = {each.name for each in (*module.functions, *module.global_variables) if not each.is_declaration}
     for library in libraries:
         library.triple, library.data_layout = triple, data_layout
         module.link_in(library)
-    for function in module.functions:
-        if not function.is_declaration and function.name not in own:
-            function.linkage = "internal"
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration and each.name not in own and not each.name.startswith("llvm."):
+            each.linkage = "internal"

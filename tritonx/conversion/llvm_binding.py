@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 
 class Function(Protocol):
-    """A function of a module."""
+    """A function of a module, or a variable."""
 
     linkage: str
 
@@ -31,6 +31,8 @@ class Module(Protocol):
 
     @property
     def functions(self) -> Iterable[Function]: ...
+    @property
+    def global_variables(self) -> Iterable[Function]: ...
     def verify(self) -> None:
         """Raises ``RuntimeError``."""
 

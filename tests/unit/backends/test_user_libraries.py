@@ -28,6 +28,24 @@ define float @never(float %x) {
   ret float %x
 }
 """
+VARIABLES = """
+@twice = constant [2 x float] [float 3.0, float 5.0]
+@calls_made = addrspace(1) global i32 5
+define float @scaled(float %x) {
+  %n = fptosi float %x to i32
+  %i = and i32 %n, 1
+  %p = getelementptr [2 x float], ptr @twice, i32 0, i32 %i
+  %f = load float, ptr %p
+  %y = fmul float %x, %f
+  ret float %y
+}
+define void @noted() {
+  %n = load i32, ptr addrspace(1) @calls_made
+  %m = add i32 %n, 1
+  store i32 %m, ptr addrspace(1) @calls_made
+  ret void
+}
+"""
 SINE = """
 declare float @__nv_sinf(float)
 define float @scaled(float %x) {
@@ -76,6 +94,15 @@ def test_functions_are_linked(target: str, bitcode: bool, tmp_path: Path) -> Non
     assert re.search("0f40400000|0x40400000", code), "the factor of the library's function"
     assert "never" not in code, "what nothing calls is not part of the kernel"
     assert ".extern .func" not in code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_variables_that_nothing_uses_are_left_out(target: str, tmp_path: Path) -> None:
+    """Code for AMD has no data that is written."""
+    path = tmp_path / "mine.ll"
+    path.write_text(VARIABLES)
+    code = compiled(target, path).asm[TARGETS[target]]
+    assert "calls_made" not in code and "noted" not in code
 
 
 @pytest.mark.parametrize("target", TARGETS)
