@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, CallSiteLoc, FileLineColLoc, NameLoc, NoneAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
@@ -103,7 +103,8 @@ class Printer(XDSLPrinter):
             super().print_string(text, indent=indent)
             return
         self._current_column += len(text)
-        cast("IO[str]", self.stream).write(text)
+        stream: Any = self.stream  # xDSL 0.74 gives it no type
+        stream.write(text)
 
     def print_attribute(self, attribute: Attribute) -> None:
         known = None if self.printing_location else self._known.get(id(attribute))
