@@ -112,8 +112,13 @@ def check(code: int, call: str) -> None:
         raise CudaError(code, call, error_name(library(), code))
 
 
-_NO_BINARY_FOR_GPU = 209
-"""``CUDA_ERROR_NO_BINARY_FOR_GPU``: a cubin is for one major compute capability."""
+def _code(driver: NvidiaDriver, image: KernelImage, device: int) -> bytes:
+    """The cubin, or the PTX where the kernel was compiled for an earlier major compute capability than the device's
+    (`arch`), whose cubins it does not take; the CUDA driver assembles it."""
+    major = driver.properties(device)["capability_major"]
+    if image.portable is None or int(image.target.arch) // 10 >= major:
+        return image.binary
+    return image.portable().encode() + b"\0"
 
 
 class NvidiaKernel:
@@ -122,10 +127,7 @@ class NvidiaKernel:
     def __init__(self, driver: NvidiaDriver, image: KernelImage, device: int) -> None:
         cuda = library()
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        code = cuda.cuModuleLoadData(ctypes.byref(module), image.binary)
-        if code == _NO_BINARY_FOR_GPU and image.portable is not None:  # compiled for an earlier architecture (`arch`)
-            code = cuda.cuModuleLoadData(ctypes.byref(module), image.portable().encode() + b"\0")
-        check(code, "cuModuleLoadData")
+        check(cuda.cuModuleLoadData(ctypes.byref(module), _code(driver, image, device)), "cuModuleLoadData")
         self.module = LoadedModule(module, device, driver.unused)
         check(cuda.cuModuleGetFunction(ctypes.byref(function), module, image.name.encode()), "cuModuleGetFunction")
         self.function = function.value
