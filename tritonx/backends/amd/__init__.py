@@ -124,8 +124,8 @@ class AmdBackend(Backend):
         return shortage(Room(chip.shared_bytes, chip.lane_registers(threads)), module)
 
     def pointer_specialization(self, nbytes: int) -> tuple[str, ...]:
-        """Allocations of up to 16 bytes less than 2 GiB can be addressed with 32-bit offsets by buffer instructions, from
-        a pointer to any of their bytes: 16 offsets are those of masked lanes."""
+        """Allocations of up to 16 bytes less than 2 GiB can be addressed with 32-bit offsets by buffer instructions,
+        from a pointer to any of their bytes: 16 offsets are those of masked lanes."""
         return ("S",) if nbytes <= (1 << 31) - 16 else ()
 
     def extern_functions(self, target: Target) -> Mapping[str, Any]:
