@@ -7,9 +7,10 @@ are kept while a module is printed, and text goes to the stream in one piece for
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from xdsl.dialects.builtin import AnyFloat, CallSiteLoc, FileLineColLoc, NameLoc, NoneAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
@@ -103,8 +104,7 @@ class Printer(XDSLPrinter):
             super().print_string(text, indent=indent)
             return
         self._current_column += len(text)
-        stream: Any = self.stream  # xDSL 0.74 gives it no type
-        stream.write(text)
+        (self.stream or sys.stdout).write(text)  # xDSL 0.74 says that there may be none
 
     def print_attribute(self, attribute: Attribute) -> None:
         known = None if self.printing_location else self._known.get(id(attribute))
