@@ -1,7 +1,7 @@
 // RUN: tritonx-opt %s -p carry-scalar-pointers | filecheck %s
 // RUN: tritonx-opt %s --target hip:gfx1201 --until amdgcn | filecheck %s --check-prefix ASM
 
-// A tile of pointers that each iteration moves by one number: the base goes round, the offsets stay. So does one that the
+// A tile of pointers that each iteration moves by one number: the base is loop-carried, the offsets are invariant. So does one that the
 // loop gives back, and one of whose stride nothing is known: its buffer begins 2 GiB before the pointer, and so do offsets.
 
 // CHECK: tt.func public @walk
