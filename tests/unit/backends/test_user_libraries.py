@@ -10,6 +10,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tritonx.backends.api import Options
 from tritonx.backends.nvidia.libdevice import device_library
 from tritonx.conversion.llvm_binding import binding
 from tritonx.ir.failure import PassFailure
@@ -120,6 +121,24 @@ def test_a_library_may_call_libdevice(tmp_path: Path) -> None:
     path.write_text(SINE)
     code = compiled("cuda:90", path).asm["ptx"]
     assert ".extern .func" not in code and "__nv_sinf" not in code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_paths_are_text_or_not(target: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "3.0", bitcode=False)
+    source = tritonx.compiler.ASTSource(kernel, {"x": "*fp32", "N": "constexpr"}, {"N": 128})
+    made = [
+        tritonx.compile(source, target, {"extern_libs": given})
+        for given in ({"mine": path}, {"mine": str(path)}, (("mine", path),), [["mine", str(path)]])
+    ]
+    assert len({each.hash for each in made}) == 1
+    assert made[0].metadata.extern_libs == (("mine", str(path)),)
+
+
+@pytest.mark.parametrize("given", ["mine=a.bc", {"mine": None}, 3])
+def test_what_names_no_files_is_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="extern_libs is a mapping from names to paths, or their pairs; got "):
+        Options(extern_libs=given)
 
 
 @pytest.mark.parametrize("target", TARGETS)

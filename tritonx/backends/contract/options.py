@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, cast
+from typing import ClassVar, TypeAlias, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,9 @@ class Target:
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}" if self.arch != "" else self.backend
 
+
+Named: TypeAlias = str | os.PathLike[str]
+"""A file's path."""
 
 STANDARD_LIBRARIES = frozenset({"libdevice", "ocml", "ockl"})
 """Names in ``extern_libs`` of the vendors' own libraries."""
@@ -84,9 +88,14 @@ class Options:
     compute: a launch on a backend that has no such option leaves it out. Any other is an error there."""
 
     def __post_init__(self) -> None:
-        given = cast("Mapping[str, str] | tuple[tuple[str, str], ...] | None", self.extern_libs)
-        if isinstance(given, Mapping) or given is None:  # None is what Triton's options hold without a library
-            object.__setattr__(self, "extern_libs", tuple((given or {}).items()))
+        # None is what Triton's options hold without a library.
+        given = self.extern_libs or ()
+        try:
+            pairs = cast("Iterable[tuple[str, Named]]", getattr(given, "items", lambda: given)())
+            named = tuple((name, os.fspath(path)) for name, path in pairs)
+        except (TypeError, ValueError):
+            raise ValueError(f"extern_libs is a mapping from names to paths, or their pairs; got {given!r}") from None
+        object.__setattr__(self, "extern_libs", named)
 
     @property
     def is_cooperative(self) -> bool:
