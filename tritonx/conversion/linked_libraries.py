@@ -15,9 +15,13 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """What bitcode begins with: without and with a wrapper (LLVM Bitcode File Format)."""
 
 
+_OF_DEVICES = frozenset({"vprintf", "__assertfail"})
+"""Functions that a device brings itself."""
+
+
 def declared(text: str) -> frozenset[str]:
-    """The functions that a module's text calls and does not define, LLVM's intrinsics excepted."""
-    return frozenset(name for name in _DECLARED.findall(text) if not name.startswith("llvm."))
+    """The functions that a module's text calls and neither it nor the device defines, LLVM's intrinsics excepted."""
+    return frozenset(name for name in _DECLARED.findall(text) if not name.startswith("llvm.")) - _OF_DEVICES
 
 
 def parsed(path: str) -> Module:

@@ -14,7 +14,7 @@ from tritonx.backends.api import Options
 from tritonx.backends.nvidia.libdevice import device_library
 from tritonx.conversion.llvm_binding import binding
 from tritonx.ir.failure import PassFailure
-from tritonx.runtime.errors import MissingLibrary
+from tritonx.runtime.errors import MissingLibrary, PTXASError
 
 TEXT = """
 define float @scaled(float %x) {
@@ -157,3 +157,21 @@ def test_what_cannot_be_linked_is_named(target: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_files_that_a_kernel_does_not_call_are_not_read(target: str, tmp_path: Path) -> None:
     assert compiled(target, tmp_path / "absent.bc", without).asm[TARGETS[target]]
+
+
+def test_a_function_that_no_library_defines_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.ll"
+    path.write_text("declare float @inner(float)\n" + TEXT.partition("define float @inner")[0])
+    with pytest.raises(PassFailure, match="no library of extern_libs defines the function 'inner'"):
+        compiled("hip:gfx942", path)
+    with pytest.raises(PTXASError, match="inner"):
+        compiled("cuda:90", path)
+
+
+@tritonx.jit
+def prints(x, N: tl.constexpr):
+    tl.device_print("x", tl.load(x + tl.arange(0, N)))
+
+
+def test_printing_calls_no_library(tmp_path: Path) -> None:
+    assert compiled("cuda:90", tmp_path / "absent.bc", prints).asm["ptx"]

@@ -70,6 +70,8 @@ def optimised(text: str, processor: str, wave: int, libraries: Sequence[str] = (
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
     run_passes(builder.getModulePassManager(), module, builder)
+    if libraries and (missing := linked_libraries.declared(str(module))):
+        raise RuntimeError(f"no library of extern_libs defines the function {min(missing)!r}")
     return module
 
 

@@ -90,8 +90,9 @@ def emit_assembly(text: str, compilation: Compilation) -> str:
     from tritonx.runtime.isolation.translate import translate
 
     chip = processor(compilation.target)
-    names = [name for prefix, name in device_library.LIBRARIES.items() if prefix in text]
     linked = user_libraries(text, compilation.options)
+    libraries = device_library.LIBRARIES.items()  # which a user's library may call as well
+    names = [name for prefix, name in libraries if prefix in text or (linked and device_library.found(name))]
     made = translate(
         "amdgcn",
         "tritonx.backends.amd.codegen:compile_text",
