@@ -7,7 +7,8 @@ Each gap was found by reading the emulator against the instruction-set documents
 * MFMA in tiles of 32 by 32 puts the results of a lane in rows 0–15 and 16–31 instead of fours that are 8 apart, the
   compile of integer MFMA fails, there is none in f64; WMMA reads 8-bit floats as f16, and v128 up for a constant
   accumulator: matrix instructions are done here as ``matrix_unit`` says;
-* it takes any instruction of 8 bytes in front of an F8F6F4 product for the scales of it;
+* it takes any instruction of 8 bytes in front of an F8F6F4 product for the scales of it; such products are
+  ``scaled_matrix``'s;
 * a VOP1, VOP2 or VOPC instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they
   are registers of their own;
 * a 64-bit compare-and-swap takes both operands from one register pair (its code shifts 64 bits by 64);
@@ -64,6 +65,7 @@ from tritonx_testing.emulators.amd.register_files import (
     file_of,
     step,
 )
+from tritonx_testing.emulators.amd.scaled_matrix import LOAD_SCALES, ScaledMultiply, is_told_types
 
 READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
 """Instructions that read the LDS at every lane's address."""
@@ -126,9 +128,9 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         lanes = emu._wave_size(arch)
         if operation.startswith(("V_MFMA", "V_WMMA")):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
-            encoding = ctypes.string_at(pc, 8)
-            product = Product.of(operation, processor[0], (encoding[1] & 7, encoding[7] >> 5))
-            return (program, MatrixMultiply(product, encoding, told="F8F6F4" in operation)), inst
+            if is_told_types(operation):
+                return (program, ScaledMultiply(operation, ctypes.string_at(pc, 16))), inst
+            return (program, MatrixMultiply(Product.of(operation, processor[0]), ctypes.string_at(pc, 8))), inst
         first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
         if operation in ("GLOBAL_ATOMIC_CMPSWAP_X2", "GLOBAL_ATOMIC_CMPSWAP_B64"):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
@@ -247,8 +249,6 @@ CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
 """BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. None of these operations does
 anything where every access is made in order.
 """
-LOAD_SCALES = b"\xac\xd3"
-"""The upper half of V_MFMA_LD_SCALE's first dword, which has 16 bytes with its product."""
 S_NOP = 0xBF800000
 S_WAITCNT = 0xBF8C
 ROW_BCAST_15, ROW_BCAST_31 = 0x142, 0x143

@@ -23,15 +23,14 @@ INLINE_FLOATS = {240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 
 
 
 class MatrixMultiply:
-    """A matrix instruction, by the fields of VOP3P and VOP3P-MAI (CDNA 3 ISA, 13.3.8; RDNA 4 ISA, 15.3.7). It may be
-    ``told`` its types where others have a broadcast and a permutation."""
+    """A matrix instruction, by the fields of VOP3P and VOP3P-MAI (CDNA 3 ISA, 13.3.8; RDNA 4 ISA, 15.3.7)."""
 
-    def __init__(self, product: Product, encoding: bytes, told: bool) -> None:
+    def __init__(self, product: Product, encoding: bytes) -> None:
         self.product = product
         word = int.from_bytes(encoding, "little")
         # Of RDNA's integer products the bits mean that both operands are signed.
         signed = 3 if product.unit.lanes == 32 and product.result is np.int32 else 0
-        assert told or (word >> 8 & 7 == 0 and word >> 61 == signed), "no broadcast, no permutation, no negation"
+        assert word >> 8 & 7 == 0 and word >> 61 == signed, "no broadcast, no permutation, no negation"
         self.target = word & 0xFF
         self.sources = [word >> place & 0x1FF for place in (32, 41, 50)]
         # MFMA reads and writes the accumulation registers where these bits are set.

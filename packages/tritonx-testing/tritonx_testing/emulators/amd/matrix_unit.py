@@ -20,8 +20,6 @@ Place = tuple[int, int]
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 OCP = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2}
 FNUZ = {"fp8": ml_dtypes.float8_e4m3fnuz, "bf8": ml_dtypes.float8_e5m2fnuz}
-CODES = ("fp8", "bf8")
-"""Of the types that an F8F6F4 instruction is told: those that the compiler uses."""
 FP8 = {"gfx942": FNUZ, "gfx950": OCP, "gfx1201": OCP}
 """What the matrix units take for 8-bit floats."""
 
@@ -107,17 +105,14 @@ class Product:
     """Whether operands lose the 13 last bits of f32 (XF32; how they are rounded the documents do not say)."""
 
     @staticmethod
-    def of(name: str, arch: str, codes: tuple[int, int] = (0, 0)) -> Product:
-        """``V_MFMA_F32_32X32X16_FP8_BF8`` → the product; ``codes`` are the types of F8F6F4. ``KeyError`` for types,
-        ``ValueError`` for names that the compiler does not use."""
+    def of(name: str, arch: str) -> Product:
+        """``V_MFMA_F32_32X32X16_FP8_BF8`` → the product. ``KeyError`` for types, ``ValueError`` for names that the
+        compiler does not use, or that are described elsewhere (``scaled_matrix``)."""
         found = re.fullmatch(r"v_(mfma|wmma)_(f32|i32|f64)_(16|32)x\3x(\d+)_([a-z0-9]+)_?([a-z0-9]*)", name.lower())
         if found is None:
             raise ValueError(f"{name} is none of the matrix instructions described here")
         kind, to, side, k, first, second = found.groups()
         known = {**FLOATS, "xf32": np.float32, "i8": np.int8, "iu8": np.int8, **FP8.get(arch, {})}
-        if first == "f8f6f4":
-            a, b = (known[CODES[code]] for code in codes)
-            return Product(Mfma(int(side), int(k), together=16), a, b, np.float32)
         a, b = known[first], known[second or first]
         result = {"f32": np.float32, "i32": np.int32, "f64": np.float64}[to]
         if kind == "wmma":
