@@ -147,6 +147,12 @@ class DotScaledOp(IRDLOperation):
     def segment_sizes(count: int) -> tuple[int, ...] | None:
         return {3: (1, 1, 1, 0, 0), 5: (1, 1, 1, 1, 1)}.get(count)
 
+    @property
+    def depth(self) -> int:
+        """The elements along K."""
+        pairs = self.a_elem_type.value.data == ScaleDotElemType.E2M1 and bool(self.lhs_k_pack.value.data)
+        return shape_of(self.a.type)[-1] * (2 if pairs else 1)
+
     def verify_(self) -> None:
         sides = (
             (self.a, self.a_elem_type, self.lhs_k_pack, "first"),
