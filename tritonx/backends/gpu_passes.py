@@ -44,6 +44,7 @@ from tritonx.transforms.pipelining.schedule_loops import ScheduleLoops
 from tritonx.transforms.tile.check_bounds import CheckBounds
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
+from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
 from tritonx.transforms.tile.flatten_loops import FlattenLoops
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
@@ -129,9 +130,12 @@ def gpu_passes(
     gpu: GpuTarget, on_tiles: Sequence[Insert] = (), on_layouts: Sequence[Insert] = (), *, checked: bool = False
 ) -> tuple[Passes, Passes, Passes]:
     """The three lists, one behind the other, with a backend's own passes ``on_tiles`` and ``on_layouts``. Raises
-    ``ValueError`` where one of them names a pass that there is not."""
+    ``ValueError`` where one of them names a pass that there is not. Products that a unit multiplies with their scales
+    are not decomposed."""
     layouts, memory = by_list((layout_passes(replace(gpu, pipelined=True)), memory_passes(gpu)), on_layouts)
-    return tile_passes(on_tiles, checked=checked), layout_passes(gpu, layouts), memory_passes(gpu, memory)
+    formats, instructions = gpu.scaled_products
+    scales = Insert(DecomposeScaledDots(formats, instructions), instead="decompose-scaled-dots")
+    return tile_passes((scales, *on_tiles), checked=checked), layout_passes(gpu, layouts), memory_passes(gpu, memory)
 
 
 def gpu_stages(

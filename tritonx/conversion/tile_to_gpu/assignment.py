@@ -38,5 +38,5 @@ def operand_encodings(
     """The encodings that an op's operands must have for a key; None for what is no tensor or may be in any."""
     dot = dots.get(op)
     if dot is not None:
-        return [dot.a, dot.b, dot.result]
+        return dot.operands(op)
     return propagation_of(op).operands(op, key)

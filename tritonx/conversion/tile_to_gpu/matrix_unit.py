@@ -22,7 +22,7 @@ from math import prod
 
 from xdsl.ir import Attribute, Operation
 
-from tritonx.dialects.tile import DotOp
+from tritonx.dialects.tile import DotOp, DotScaledOp
 from tritonx.ir.types import bit_width, element_type, is_integer
 from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Encoding, Ints
 
@@ -38,16 +38,17 @@ class Threads:
 
 @dataclass(frozen=True)
 class Product:
-    """A `tt.dot` as a unit sees it.
+    """A `tt.dot`, or a `tt.dot_scaled`, as a unit sees it.
 
     `shape` is the result's, [batch,] M, N, and `k` the extent of the summed dim. `a`, `b` and `sums` are the element
-    types of the operands and of the result by the IR's names ("f16", "i8", "f8E4M3FN"), of `bits` bits in an operand.
-    `exact` says that f32 may not be shortened. `chained` says that the result becomes an operand of another product of
-    the block, or the reverse, `a_is_made` that another one's result becomes A. `loaded_bits` is the width of the
-    narrowest elements in memory that an operand is made of. `a_order` and `b_order` are the dims in the order, fastest
-    first, in which the operands come from memory; `a_is_loaded` and `b_is_loaded` say that they do in the product's own
-    block, and that nothing is computed with them on the way. `is_wanted_whole` says that another product takes the
-    result as B, or transposed: each of its rows needs all of it.
+    types of the operands and of the result by the IR's names ("f16", "i8", "f8E4M3FN"), of `bits` bits in an operand;
+    of a scaled product the operands' formats ("e4m3", "e2m1"), held in `bits`. `exact` says that f32 may not be
+    shortened. `chained` says that the result becomes an operand of another product of the block, or the reverse,
+    `a_is_made` that another one's result becomes A. `loaded_bits` is the width of the narrowest elements in memory
+    that an operand is made of. `a_order` and `b_order` are the dims in the order, fastest first, in which the
+    operands come from memory; `a_is_loaded` and `b_is_loaded` say that they do in the product's own block, and that
+    nothing is computed with them on the way. `is_wanted_whole` says that another product takes the result as B, or
+    transposed: each of its rows needs all of it.
     """
 
     shape: Ints
@@ -103,11 +104,22 @@ class DotLayout:
     a: Encoding
     b: Encoding
     op: type[Operation] = DotOp
+    a_scale: DistributedEncoding | None = None
+    """Of the scales of A, [batch,] M x K / 32, in a layout for `tt.dot_scaled`."""
+    b_scale: DistributedEncoding | None = None
+    """Of the scales of B, [batch,] N x K / 32."""
 
     @classmethod
     def of(cls, result: DistributedEncoding, k_width: int) -> DotLayout:
         """The operands in registers, `k_width` neighbours along K at a time."""
         return cls(result, DotOperandEncoding(0, result, k_width), DotOperandEncoding(1, result, k_width))
+
+    def operands(self, op: Operation) -> list[Encoding | None]:
+        """The encodings of the operands of `op`, in their order."""
+        if not isinstance(op, DotScaledOp):
+            return [self.a, self.b, self.result]
+        scales = ((op.a_scale, self.a_scale), (op.b_scale, self.b_scale))
+        return [self.a, self.b, self.result, *(encoding for scale, encoding in scales if scale is not None)]
 
 
 class CannotMultiply(Exception):
@@ -154,9 +166,25 @@ class MatrixUnit(ABC):
         shared memory."""
         return False
 
+    @property
+    def scaled_formats(self) -> frozenset[str]:
+        """The formats of operands of `tt.dot_scaled` that it multiplies with their scales: "e4m3", "e2m1".
+        `DecomposeScaledDots` rewrites products of others."""
+        return frozenset()
+
+    @property
+    def scaled_instructions(self) -> tuple[Ints, ...]:
+        """M, N and K of the instructions that do that: a product has at least the extents of one of them."""
+        return ()
+
     @abstractmethod
     def layout(self, product: Product, threads: Threads) -> DotLayout:
         """How the result and the operands lie, of a product that the unit takes. Raises `CannotMultiply`."""
+
+    def scaled_layout(self, product: Product, threads: Threads) -> DotLayout:
+        """How result, operands and scales of a `tt.dot_scaled` lie whose formats and extents the unit has. Raises
+        `CannotMultiply`."""
+        raise CannotMultiply(f"{self.name} applies no scales", "run decompose-scaled-dots before layouts are assigned")
 
 
 class ExplainingUnit(MatrixUnit):

@@ -66,6 +66,18 @@ class GpuTarget:
         """The element types of operands for which there is a unit beside the threads."""
         return frozenset[str]().union(*(unit.types for unit in self.units))
 
+    @property
+    def scaling_unit(self) -> MatrixUnit:
+        """The unit that multiplies with scales; the threads, which refuse, where there is none."""
+        return next((unit for unit in self.units if unit.scaled_instructions), MULTIPLY_ADDS)
+
+    @property
+    def scaled_products(self) -> tuple[str, str]:
+        """The formats and the instructions of that unit, as `DecomposeScaledDots` has them."""
+        unit = self.scaling_unit
+        shapes = ("x".join(map(str, shape)) for shape in unit.scaled_instructions)
+        return " ".join(sorted(unit.scaled_formats)), " ".join(shapes)
+
     def unit_for(self, product: Product) -> MatrixUnit:
         """The cheapest of the units that take it, of equal ones the first."""
         taking = [unit for unit in (*self.units, MULTIPLY_ADDS) if unit.takes(product, self.threads)]
