@@ -45,6 +45,8 @@ from tritonx.layouts.matrix_units import by_multiply_adds, loads_matrices, reads
 from tritonx.layouts.tiling import k_dim
 from tritonx.transforms.gpu.conversions_in_memory import first_load_before
 
+Dot = tile.DotOp | tile.DotScaledOp
+
 ROW_BYTES = 128
 """Bytes that all banks serve at once: rows shorter than this share one phase of the swizzle."""
 GROUP_BYTES = 16
@@ -100,7 +102,7 @@ class StageDotOperands(ModulePass):
         for inner in ops_in(function):
             if isinstance(inner, ConvertLayoutOp):
                 _stage_for_matrix_loads(inner, held)
-            if not isinstance(inner, tile.DotOp):
+            if not isinstance(inner, Dot):
                 continue
             operands = _operands(inner)
             if operands and _is_blocked(inner):
@@ -138,31 +140,37 @@ function. Later ones stay as they are."""
 class Operand:
     """Operand ``number`` of a product that reads slices of it, made by ``convert``, and how it would lie in memory."""
 
-    dot: tile.DotOp
+    dot: Dot
     number: int
     convert: ConvertLayoutOp
     memory: LinearLayout
 
 
-def _is_blocked(dot: tile.DotOp) -> bool:
+def _is_blocked(dot: Dot) -> bool:
     """Whether a product is computed by multiply-adds."""
     type_ = type_of(dot.d)
     return is_tensor(type_) and by_multiply_adds(distributed_encoding(type_))
 
 
-def _operands(dot: tile.DotOp) -> list[Operand]:
-    """The operands of ``dot`` that could be staged for reading by slices."""
+def _operands(dot: Dot) -> list[Operand]:
+    """The operands of ``dot`` that could be staged for reading by slices, and their scales."""
     found: list[Operand] = []
-    for number, value in enumerate((dot.a, dot.b)):
+    for number, value in enumerate(dot.operands):
         made, type_ = value.owner, type_of(value)
-        if not isinstance(made, ConvertLayoutOp) or not is_tensor(type_):
+        if value is dot.c or not isinstance(made, ConvertLayoutOp) or not is_tensor(type_):
             continue
         encoding = distributed_encoding(type_)
-        if isinstance(encoding, DotOperandEncoding) and reads_slices(encoding.parent):
+        unit = encoding.parent if isinstance(encoding, DotOperandEncoding) else _result_encoding(dot)
+        if reads_slices(unit):
             memory = _conversion_memory(made, encoding)
             if memory is not None:
                 found.append(Operand(dot, number, made, memory))
     return found
+
+
+def _result_encoding(dot: Dot) -> DistributedEncoding | None:
+    type_ = type_of(dot.d)
+    return distributed_encoding(type_) if is_tensor(type_) else None
 
 
 def _bytes_of(operand: Operand) -> int:
@@ -216,10 +224,10 @@ def _take_back(staged: Staged) -> Operand:
     return replace_fields(operand, convert=convert)
 
 
-def _conversion_memory(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearLayout | None:
+def _conversion_memory(convert: ConvertLayoutOp, operand: DistributedEncoding) -> LinearLayout | None:
     """How the operand would lie in memory; None where the conversion needs none, or blocks would have to share it."""
     type_ = type_of(convert.src)
-    if not is_tensor(type_) or cga_of(operand):
+    if not is_tensor(type_) or (operand.block if isinstance(operand, LinearEncoding) else cga_of(operand)):
         return None
     shape, bits = shape_of(type_), max(8, bit_width(element_type(type_)))
     source, target = linear_layout(distributed_encoding(type_), shape), linear_layout(operand, shape)
@@ -231,10 +239,10 @@ def _conversion_memory(convert: ConvertLayoutOp, operand: DotOperandEncoding) ->
         return None
 
 
-def _read_at_once(layout: LinearLayout, operand: DotOperandEncoding, bits: int) -> LinearLayout:
+def _read_at_once(layout: LinearLayout, operand: DistributedEncoding, bits: int) -> LinearLayout:
     """What of an operand's layout a product by multiply-adds reads at a time: what lies further along K than an access
     is wide would be read long before its turn, if it lay beside."""
-    if not by_multiply_adds(operand.parent):
+    if not isinstance(operand, DotOperandEncoding) or not by_multiply_adds(operand.parent):
         return layout
     name, size = layout.outs[k_dim(operand.op_idx, len(layout.outs))]
     offset, near = layout.offset_of(name), VECTOR_BITS // bits
@@ -292,7 +300,7 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp, held: int | None) -> None:
     if all(user.parent is block for user in users) and users:
         # Late, so that both operands are stored before either is read and one barrier serves both.
         replace(op, (load(_first_of(users, op)),))
-    elif held is not None and all(isinstance(user, tile.DotOp) and _thread_words(user, op) > held for user in users):
+    elif held is not None and all(isinstance(user, Dot) and _thread_words(user, op) > held for user in users):
         for user in users:
             made = load(user)
             for number, value in enumerate(user.operands):
@@ -303,7 +311,7 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp, held: int | None) -> None:
         replace(op, (load(op),))
 
 
-def _thread_words(dot: tile.DotOp, convert: ConvertLayoutOp) -> int:
+def _thread_words(dot: Dot, convert: ConvertLayoutOp) -> int:
     """Registers of a thread that are taken while the product is computed: by the operand, by the tiles that the loop
     around it carries, and by the result where it is none of these."""
     loop = dot.parent_op()

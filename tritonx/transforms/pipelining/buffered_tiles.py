@@ -460,7 +460,7 @@ class _Planning:
 
 
 def _multiplies(op: Operation) -> bool:
-    return isinstance(op, tile.DotOp) or is_memory_product(op)
+    return isinstance(op, tile.DotOp | tile.DotScaledOp) or is_memory_product(op)
 
 
 def _is_view(op: Operation) -> bool:

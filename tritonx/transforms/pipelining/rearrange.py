@@ -64,7 +64,11 @@ def _over(schedule: LoopSchedule, reader: Operation) -> int:
     of one of the threads is read while they multiply (`fuse-operand-loads`)."""
     found = finished(schedule, reader) if is_memory_product(reader) else None
     products = (use.operation for use in reader.results[0].uses) if isinstance(reader, LocalLoadOp) else ()
-    multiplied = [schedule.position[op] for op in products if isinstance(op, tile.DotOp) and op in schedule.position]
+    multiplied = [
+        schedule.position[op]
+        for op in products
+        if isinstance(op, tile.DotOp | tile.DotScaledOp) and op in schedule.position
+    ]
     return max([schedule.position[reader] if found is None else found, *multiplied])
 
 
