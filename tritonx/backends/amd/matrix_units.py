@@ -4,9 +4,10 @@ Results are transposed in both: a lane holds neighbours of a row, so that stores
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tritonx.backends.amd.emit.matrix_instructions import MFMA_TYPES, WMMA_TYPES
+from tritonx.backends.amd.emit.matrix_instructions import MFMA_TYPES, SCALED_K, SCALED_MFMA_FORMATS, WMMA_TYPES
+from tritonx.backends.amd.scale_layouts import LANE_BYTES, scale_encoding
 from tritonx.conversion.tile_to_gpu.matrix_unit import (
     CannotMultiply,
     DotLayout,
@@ -17,7 +18,8 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import (
     type_refusal,
     warps_over,
 )
-from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
+from tritonx.dialects.tile import DotScaledOp
+from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding, Ints
 
 _MFMA_K = {
     "f16": (8, 16),
@@ -34,9 +36,6 @@ _MFMA_K = {
 
 _LONGER_K = {"f16": 2, "bf16": 2, "i8": 2, "f8E4M3FN": 4, "f8E5M2": 4}
 """Of CDNA 4's longest instructions, as a multiple (CDNA 4 ISA, "Matrix Arithmetic Instructions")."""
-
-_LANE_BYTES = 16
-"""That a lane has as neighbours along K, at most: as many as one access of the LDS moves."""
 
 _MFMA_RATES = {"f16": 512, "bf16": 512, "f32": 128, "f64": 64}
 """Multiply-adds a cycle of a compute unit of CDNA 2 (its white paper), 512 for what has 8 bits; later ones have as many
@@ -70,6 +69,16 @@ class WaveMatrixCore(ExplainingUnit):
     def packs_along_k(self) -> bool:
         return True
 
+    @property
+    def scaled_formats(self) -> frozenset[str]:
+        return frozenset(SCALED_MFMA_FORMATS.get(self.version, ()))
+
+    @property
+    def scaled_instructions(self) -> tuple[Ints, ...]:
+        if not self.scaled_formats:
+            return ()
+        return tuple((side, side, k) for side, k in SCALED_K.items() if self.side in (0, side))
+
     def refusal(self, product: Product, threads: Threads) -> str | None:
         return type_refusal(product, self.types) or extent_refusal(product, 16, 16, _MFMA_K[product.a][1])
 
@@ -82,7 +91,18 @@ class WaveMatrixCore(ExplainingUnit):
         width = 64 if product.a == "f64" else 32
         result = AmdMfmaEncoding(self.version, warps, (side, side, depth), True, (), (), width)
         packing = self.packing if product.k % (depth * self.packing) == 0 else 1
-        return DotLayout.of(result, min(packing * depth * side // 64, 8 * _LANE_BYTES // product.bits))
+        return DotLayout.of(result, min(packing * depth * side // 64, 8 * LANE_BYTES // product.bits))
+
+    def scaled_layout(self, product: Product, threads: Threads) -> DotLayout:
+        """Of the largest instruction whose tile the product fills: its lanes have 16 bytes of neighbours along K."""
+        known = [shape for shape in self.scaled_instructions if extent_refusal(product, *shape) is None]
+        if not known or not {product.a, product.b} <= self.scaled_formats:
+            return super().scaled_layout(product, threads)
+        side = max(known)[0]
+        warps = warps_over(product, side, side, threads.num_warps)
+        result = AmdMfmaEncoding(self.version, warps, (side, side, SCALED_K[side]), True)
+        a_scale, b_scale = (scale_encoding(result, index, product.shape, product.k) for index in range(2))
+        return replace(DotLayout.of(result, LANE_BYTES), op=DotScaledOp, a_scale=a_scale, b_scale=b_scale)
 
     def _instruction(self, product: Product) -> tuple[int, int]:
         """Side of the tile and K of the instruction."""

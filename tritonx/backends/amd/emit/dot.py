@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tritonx.backends.amd.emit.matrix_instructions import (
     SHORTENED,
     Instruction,
+    ScaledInstruction,
     mfma_instructions,
     wmma_instructions,
 )
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.product import DotProduct, Factor
     from tritonx.dialects.gpu_layout import LocalDotOp
-    from tritonx.dialects.tile import DotOp
+    from tritonx.dialects.tile import DotOp, DotScaledOp
+
+    Product = DotOp | LocalDotOp | DotScaledOp
 
 
 AHEAD = 8
@@ -126,39 +129,63 @@ def multiply(
 
     All tiles of the result take a step of K before the next one: the products of a step do not wait for each other, and
     only a step's operands are in registers together."""
-    places = positions(f.layout(op.c.type))
-    where: dict[Position, int] = {}
-    for r, p in enumerate(places):
-        where.setdefault(p, r)
-    out = list(f.scalars(c))
     if not left.registers or left.depth(op) != right.depth(op):
         raise PassError(op, "the operands of the product hold different parts of K")
-    inside = 0
-    for offset in instruction.offsets:
-        inside |= offset
-    tiles: list[tuple[Position, Position, list[int]]] = []
-    for p in where:
-        *batch, row, column = p
-        tall, broad = (column, row) if transposed else (row, column)
-        if tall & inside:
-            continue
-        cells = [(*batch, *((broad, tall | o) if transposed else (tall | o, broad))) for o in instruction.offsets]
-        above, beside = (*batch, tall), (*batch, broad)
-        if above not in left.registers or beside not in right.registers or any(cell not in where for cell in cells):
-            raise PassError(op, "the operands of the product are not laid out for its result")
-        tiles.append((above, beside, [where[cell] for cell in cells]))
-    totals = [f.pack(instruction.element, [out[r] for r in registers]) for _, _, registers in tiles]
+    totals = Totals(f, op, transposed, instruction, left, right, c)
     depth = left.depth(op)
     arrange(left, right, depth, instruction.per_lane)
-    pairs = [(above, beside) for above, beside, _ in tiles]
+    pairs = totals.tiles
     for first, i in steps(f, left, right, pairs, depth, instruction.per_lane, ahead=ahead):
         above, beside = pairs[i]
         x, y = left.part(above, first, instruction), right.part(beside, first, instruction)
-        totals[i] = issue(f, instruction, x, y, totals[i])
-    for total, (_, _, registers) in zip(totals, tiles, strict=True):
-        for i, r in enumerate(registers):
-            out[r] = f.inst(f"extractelement {instruction.accumulator} {total}, i32 {i}")
-    return f.gathered(c.elem, [out[where[p]] for p in places])
+        totals.held[i] = issue(f, instruction, x, y, totals.held[i])
+    return totals.result()
+
+
+class Totals:
+    """The tiles of a result in the registers that instructions add to, at first those of ``c``. ``tiles`` are the rows
+    of ``left`` and of ``right`` that each is the product of, ``held`` the names of their registers."""
+
+    def __init__(
+        self,
+        f: FunctionEmitter,
+        op: Product,
+        transposed: bool,
+        instruction: Instruction | ScaledInstruction,
+        left: Rows,
+        right: Rows,
+        c: Tile,
+    ) -> None:
+        self.f, self.c, self.instruction = f, c, instruction
+        self.places = positions(f.layout(op.c.type))
+        where = self.where = dict[Position, int]()
+        for r, p in enumerate(self.places):
+            where.setdefault(p, r)
+        self.out = list(f.scalars(c))
+        inside = 0
+        for offset in instruction.offsets:
+            inside |= offset
+        self.tiles: list[tuple[Position, Position]] = []
+        self.registers: list[list[int]] = []
+        for p in where:
+            *batch, row, column = p
+            tall, broad = (column, row) if transposed else (row, column)
+            if tall & inside:
+                continue
+            cells = [(*batch, *((broad, tall | o) if transposed else (tall | o, broad))) for o in instruction.offsets]
+            above, beside = (*batch, tall), (*batch, broad)
+            if above not in left.registers or beside not in right.registers or any(cell not in where for cell in cells):
+                raise PassError(op, "the operands of the product are not laid out for its result")
+            self.tiles.append((above, beside))
+            self.registers.append([where[cell] for cell in cells])
+        self.held = [f.pack(instruction.element, [self.out[r] for r in registers]) for registers in self.registers]
+
+    def result(self) -> Tile:
+        f = self.f
+        for total, registers in zip(self.held, self.registers, strict=True):
+            for i, r in enumerate(registers):
+                self.out[r] = f.inst(f"extractelement {self.instruction.accumulator} {total}, i32 {i}")
+        return f.gathered(self.c.elem, [self.out[self.where[p]] for p in self.places])
 
 
 def issue(f: FunctionEmitter, instruction: Instruction, x: str, y: str, total: str) -> str:
@@ -175,4 +202,4 @@ def issue(f: FunctionEmitter, instruction: Instruction, x: str, y: str, total: s
     return f.inst(f"call {accumulator} {symbol}({', '.join(f'{type_} {value}' for type_, value in parts)})")
 
 
-__all__ = ["choose", "matrix"]
+__all__ = ["Totals", "choose", "matrix"]

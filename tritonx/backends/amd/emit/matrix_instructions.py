@@ -10,6 +10,28 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class ScaledInstruction:
+    """``per_lane`` are the bytes of both operands that a lane gives, ``formats`` the codes of their types; ``offsets``
+    as an ``Instruction`` has them."""
+
+    symbol: str
+    per_lane: tuple[int, int]
+    formats: tuple[int, int]
+    offsets: tuple[int, ...]
+    element: str = "float"
+
+    @property
+    def accumulator(self) -> str:
+        return f"<{len(self.offsets)} x {self.element}>"
+
+    @property
+    def operands(self) -> tuple[str, str]:
+        """LLVM's types."""
+        first, second = (f"<{count // 4} x i32>" for count in self.per_lane)
+        return first, second
+
+
+@dataclass(frozen=True)
 class Instruction:
     """``operand`` is the LLVM type of ``per_lane`` elements of K; a lane's results of type ``element`` are ``offsets``
     away from its first, along the rows of the first operand. ``formats`` are the codes of both operands' types where
@@ -42,6 +64,11 @@ _OCP = {"f8E4M3FN": "fp8", "f8E5M2": "bf8"}
 _FORMATS = {"f8E4M3FN": 0, "f8E5M2": 1}
 """Codes of CDNA 4's F8F6F4 instructions (CDNA 4 ISA, V_MFMA_F32_32X32X64_F8F6F4)."""
 
+SCALED_MFMA_FORMATS = {4: {"e4m3": 0, "e5m2": 1, "e2m1": 4}}
+"""The same of the formats that each version of MFMA multiplies with scales."""
+SCALED_K = {16: 128, 32: 64}
+"""K of these instructions by the side of their tiles."""
+
 SHORTENED = "xf32"
 """The type of f32 operands of which CDNA 3 multiplies 19 bits."""
 
@@ -58,7 +85,7 @@ WMMA_TYPES = {1: frozenset({"f16", "bf16", "i8"}), 2: frozenset({"f16", "bf16", 
 def mfma_instructions(version: int, side: int, first: str, second: str) -> tuple[Instruction, ...]:
     """The instructions for tiles of ``side`` (16 or 32), longest K first. In a tile of 32 a lane has four groups of
     four neighbours, 8 apart; in one of 16 it has four neighbours, in f64 four that are 4 apart."""
-    offsets = tuple(8 * group + i for group in range(4 if side == 32 else 1) for i in range(4))
+    offsets = _results_in_tile(side)
     found: list[Instruction] = []
     for result, name, per_lane, operand in _mfma(version, side, first, second):
         element = {"f32": "float", "i32": "i32", "f64": "double"}[result]
@@ -70,6 +97,21 @@ def mfma_instructions(version: int, side: int, first: str, second: str) -> tuple
         symbol = f"@llvm.amdgcn.mfma.scale.f32.{side}x{side}x{2048 // side}.f8f6f4.v8i32.v8i32"
         found.insert(0, Instruction(symbol, 32, "<8 x i32>", "float", offsets, (_FORMATS[first], _FORMATS[second])))
     return tuple(found)
+
+
+def _results_in_tile(side: int) -> tuple[int, ...]:
+    return tuple(8 * group + i for group in range(4 if side == 32 else 1) for i in range(4))
+
+
+def scaled_mfma(version: int, side: int, first: str, second: str) -> ScaledInstruction | None:
+    """The instruction that multiplies with scales, for operands of two formats in tiles of ``side``."""
+    codes = SCALED_MFMA_FORMATS.get(version, {})
+    if side not in SCALED_K or first not in codes or second not in codes:
+        return None
+    held = tuple(SCALED_K[side] * side // 64 // (2 if name == "e2m1" else 1) for name in (first, second))
+    types = ".".join(f"v{count // 4}i32" for count in held)
+    symbol = f"@llvm.amdgcn.mfma.scale.f32.{side}x{side}x{SCALED_K[side]}.f8f6f4.{types}"
+    return ScaledInstruction(symbol, (held[0], held[1]), (codes[first], codes[second]), _results_in_tile(side))
 
 
 def _mfma(version: int, side: int, first: str, second: str) -> Iterator[tuple[str, str, int, str]]:
