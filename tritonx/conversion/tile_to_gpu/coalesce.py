@@ -106,7 +106,7 @@ def _summed_dims(ops: Sequence[Operation]) -> dict[SSAValue, int | None]:
 
 def _summed_by(op: Operation, index: int, found: Mapping[SSAValue, int | None]) -> int | None:
     """The dim of an operand that its use sums over."""
-    if isinstance(op, tile.DotOp):
+    if isinstance(op, tile.DotOp | tile.DotScaledOp):
         return len(shape_of(type_of(op.operands[index]))) - 1 - index if index < 2 else None
     along = found.get(op.results[0]) if len(op.results) == 1 else None
     if isinstance(op, tile.TransOp):
