@@ -144,13 +144,15 @@ def test_one_instruction(emulator: Any, kinds: Any, side: int, shape: Any) -> No
 
 
 @pairs
+@pytest.mark.parametrize("async_copy", [False, True])
 @pytest.mark.parametrize("side", [16, 32])
 @on_gfx950
-def test_tiles_and_steps(emulator: Any, kinds: Any, side: int) -> None:
+def test_tiles_and_steps(emulator: Any, kinds: Any, side: int, async_copy: bool) -> None:
     """Several tiles and steps of K a wave, of four waves, in a loop that loads ahead; each operand in either order."""
-    rng = Random(f"{SEED} {kinds} {side}")
-    case = Case(kinds, (64, 128, 512), 256, by_k=(rng.random() < 0.5, rng.random() < 0.5))
-    code = case.check(emulator, num_warps=4, matrix_instr_nonkdim=side, num_stages=rng.choice([1, 2, 3]))
+    rng = Random(f"{SEED} {kinds} {side} {async_copy}")
+    case = Case(kinds, (64, 128, 768), 256, by_k=(rng.random() < 0.5, rng.random() < 0.5))
+    options = {"num_warps": 4, "num_stages": rng.choice([1, 2, 3]), "async_copy": async_copy}
+    code = case.check(emulator, matrix_instr_nonkdim=side, **options)
     assert instructions(code) == {f"{side}x{side}x{2048 // side}"}
 
 

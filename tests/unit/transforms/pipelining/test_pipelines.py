@@ -23,6 +23,7 @@ from tests.unit.transforms.gpu.kernels import Draw
 from tests.unit.transforms.gpu.sums_in_branches import sums_in_branches
 from tests.unit.transforms.gpu.test_executed import Program
 from tests.unit.transforms.pipelining.pipelined_kernels import PIPELINED, STAGES
+from tests.unit.transforms.pipelining.scaled_kernels import scaled
 from tests.unit.transforms.pipelining.schedules import draw_schedules, run_loads_ahead, store_ahead
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import (
@@ -84,6 +85,17 @@ def test_pipelines_of_copies_by_lanes_keep_what_a_kernel_does(name: str, draw: i
     program = program_of(made, target, stages, async_copy=True)
     what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
     keeps_what_it_does(program, target, what, lambda module: schedule(module, random, stages))
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+def test_pipelines_of_scaled_products_keep_what_a_kernel_does(draw: int) -> None:
+    """Operands and their scales are buffered."""
+    random = Random(f"{SEED} scaled {draw}")
+    stages, async_copy = random.choice(STAGES), random.random() < 0.5
+    made = scaled(random, stages)
+    program = program_of(made, "hip:gfx950", stages, async_copy=async_copy)
+    what = f"seed {SEED}, draw {draw}, {stages} stages, {async_copy=}, {made.constants}, {made.args[-1]} rounds"
+    keeps_what_it_does(program, "hip:gfx950", what, lambda module: schedule(module, random, stages))
 
 
 def schedule(module: ModuleOp, random: Random, stages: int) -> str:
