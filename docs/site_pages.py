@@ -1,7 +1,7 @@
-"""What `mkdocs build` does besides docs/: pages made of files elsewhere in the repository, and every link checked.
+"""What `mkdocs build` does besides docs/: pages made of other files of the repository, and every link checked.
 
 README.md, CONTRIBUTING.md and the others are read where they lie. A tutorial is an example: its docstring, its code,
-and what stands in comments between its functions as prose. A reference page is a public module's names. A relative
+and the comments between its functions as prose. A reference page is a public module's names. A relative
 link names a file of the repository: one that has a page leads there, another becomes its path; one that does not exist,
 or a heading that its page does not have, ends the build.
 """
@@ -99,7 +99,7 @@ def tutorial(name: str) -> str:
 
 def reference(name: str, described: dict[str, str]) -> str:
     """What the module says of itself, and of each function and class that it offers what that says. ``described``:
-    object → the module on whose page it stands already."""
+    object → the module on whose page it is already."""
     module = importlib.import_module(name)
     page = [f"# {REFERENCE[name]}: `{name}`", "", inspect.cleandoc(module.__doc__ or ""), ""]
     for offered in sorted(module.__all__ if hasattr(module, "__all__") else dir(module)):

@@ -1,4 +1,4 @@
-"""Cluster launch control (compute capability 10.0): a block takes over the work of one that has not begun.
+"""Cluster launch control (compute capability 10.0): a block takes over the work of one that has not started.
 
 PTX ISA, "clusterlaunchcontrol". No code is generated for these ops."""
 
@@ -41,7 +41,7 @@ def _check_response(memory: object, what: str) -> None:
 
 @define
 class CLCTryCancelOp(IRDLOperation):
-    """Asks that a cluster which has not begun is not begun; the answer comes to `result`, and counts for `mbarrier`."""
+    """Tries to cancel a cluster that has not started; the answer comes to `result` and counts for `mbarrier`."""
 
     name = "ttng.clc_try_cancel"
     result = operand_def(MEMDESC)
