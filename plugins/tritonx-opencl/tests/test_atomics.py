@@ -74,7 +74,7 @@ def rmw(x, out, old, PLACES: tl.constexpr, N: tl.constexpr, OP: tl.constexpr):
 
 @tritonx.jit
 def counted(out, PLACES: tl.constexpr, N: tl.constexpr):
-    """Every thread adds one where it stands by compare-and-swap, as often as it takes."""
+    """Every thread adds one at its own position by compare-and-swap, as often as it takes."""
     place = out + tl.arange(0, N) % PLACES
     seen = tl.load(place)
     todo = tl.full((N,), 1, tl.int32)

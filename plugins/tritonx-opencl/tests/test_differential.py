@@ -30,7 +30,7 @@ def test_agrees_with_the_interpreter(target: str, device: None, monkeypatch: pyt
 
 
 def test_atomics_of_sixteen_bits(device: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which no instruction does: nothing of the families where they stand is wrong or refused."""
+    """Which no instruction does: no other case of their families is wrong or refused."""
     monkeypatch.setenv("TRITONX_OPENCL_TARGET", "items")
     chosen = [group for group in groups() if group.name == "fp16, fp16"]
     failures = [failure for group in chosen for failure in compare_group(group, "opencl", launcher("opencl"), SEED)]

@@ -79,7 +79,7 @@ class OpenCLMachine(Machine):
     def module_tail(self, threads: int) -> list[str]:
         return [f"!0 = !{{i32 {threads}, i32 1, i32 1}}", f"!1 = !{{i32 {self.warp_size}}}"]
 
-    # ---- where the thread stands
+    # ---- the thread's position
 
     def thread_id(self, f: FunctionEmitter) -> str:
         """Which work items make a sub-group is the implementation's affair, so threads are numbered by sub-group."""

@@ -60,7 +60,7 @@ ROUNDED = Tolerance(ulps=0.51)
 
 @dataclass(frozen=True)
 class Part:
-    """A named stretch of an output buffer and what must stand there, in row-major order.
+    """A named stretch of an output buffer and what it must contain, in row-major order.
 
     >>> Part("sum", np.arange(3)).tolerance.exact
     True

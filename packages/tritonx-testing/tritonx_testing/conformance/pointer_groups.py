@@ -95,7 +95,7 @@ def entry_of(module: ModuleOp) -> tile.FuncOp:
 
 
 def known(value: SSAValue, arguments: Sequence[object]) -> int | None:
-    """A whole number that the kernel is given, or that stands in it."""
+    """A whole number that the kernel is given, or a constant of the kernel."""
     constant = constant_of(value)
     if isinstance(constant, int):
         return constant

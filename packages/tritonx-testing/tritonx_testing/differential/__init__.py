@@ -3,7 +3,7 @@
 One table (``table``) lists the ops as expressions of the language; ``operands`` makes the values: for an op of two
 operands every pair of edges. ``run`` executes a kernel of all ops of one signature in the interpreter and on a device,
 and compares the results bit for bit; functions whose error is documented are compared within it. What hardware
-legitimately does otherwise stands in ``differences``, with the reason.
+legitimately does otherwise is in ``differences``, with the reason.
 
     python -m tritonx_testing.differential cuda
 """

@@ -55,7 +55,7 @@ def _needs_tool(stage: Stage) -> bool:
 
 
 def _function(program: Program) -> tuple[Any, str]:
-    """The kernel and the file that its lines are said to stand in."""
+    """The kernel and the file that its locations name."""
     file = f"<sweep {hashlib.sha256(program.source.encode()).hexdigest()[:12]}>"
     linecache.cache[file] = (len(program.source), None, program.source.splitlines(True), file)
     namespace: dict[str, Any] = {"__name__": "tritonx_sweep"}

@@ -1,5 +1,5 @@
 """Programs that go through several tiles of a product in a loop, as one loop with the one inside (`flatten`): more and
-fewer programs than tiles, no rounds at all, sums that go from tile to tile."""
+fewer programs than tiles, loops without iterations, sums that go from tile to tile."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
 # reportUnknownVariableType=false

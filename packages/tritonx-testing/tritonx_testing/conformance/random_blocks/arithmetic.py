@@ -1,6 +1,6 @@
 """Long straight programs of integers and truth values, of which little is stored in the end.
 
-What an assembler does with arithmetic depends on what stands around it: which operands are shared, which numbers are
+What an assembler does with arithmetic depends on the surrounding code: which operands are shared, which numbers are
 known, what is wanted again much later, and what in the end is not used. Each variable is made of one or two others,
 of late ones or of any, and only a few are outputs. (All that ptxas was found to assemble wrong is of this kind:
 `backends/nvidia/assembler/assembler_faults.py`.)"""

@@ -86,7 +86,7 @@ def counted_loop(w: Writer, depth: int) -> None:
 
 
 def unrolled(w: Writer, depth: int) -> None:
-    """The round is known where it is compiled, and part of a slice."""
+    """The number of the iteration is a constant of the compile, and part of a slice."""
     values, counter = carried(w), w.fresh("i")
     w.line(f"for {counter} in tl.static_range({w.random.randint(0, 3)}):")
     with w.inside():

@@ -43,7 +43,7 @@ _library = driver_module.library
 
 @wraps(_library)
 def _found() -> Any:
-    """Instead of `driver.library`, as long as there is an emulator: that in its driver, libcuda elsewhere."""
+    """Replaces `driver.library` while there is an emulator: the emulator within its driver, otherwise libcuda."""
     return getattr(_here, "cuda", None) or _library()
 
 

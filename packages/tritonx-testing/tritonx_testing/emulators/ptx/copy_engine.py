@@ -2,7 +2,7 @@
 
 A copy happens at once or as late as it may, which is drawn: one into shared memory when a thread waits that would
 otherwise wait for ever, one out of it when its group is waited for. Either half of the programs' freedom shows: what is
-read before it was waited for is not there yet, and what is still read when a copy is begun is there no more."""
+read before it was waited for is not there yet, and what is still read when a copy is issued is there no more."""
 
 from __future__ import annotations
 

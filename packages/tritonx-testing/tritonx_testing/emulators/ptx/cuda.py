@@ -24,8 +24,8 @@ _CLUSTER = 4
 
 
 class EmulatedCuda(SimulatedCuda):
-    """One device. Its memory is what was allocated, each allocation by itself; an argument that points elsewhere leads
-    to what this process may write there. A fault is the name of the error that the launch returns."""
+    """One device. Its memory is what was allocated, each allocation by itself; an argument that points to other memory
+    leads to what this process may write there. A fault is the name of the error that the launch returns."""
 
     def __init__(self, arch: int, *, multiprocessors: int = 4) -> None:
         super().__init__(devices=1)

@@ -1,6 +1,6 @@
-"""A PTX module executed: the threads of a block together, each instruction for all that stand there.
+"""A PTX module executed: the threads of a block together, each instruction for all threads that have reached it.
 
-Of the threads that can go on those that stand earliest in the text run, so that they meet again where control flow
+Of the threads that can go on those at the earliest place in the text run, so that they meet again where control flow
 does. Where no thread has met a barrier for long, those of a drawn warp run: a loop may wait for another thread."""
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NOTHING = frozenset({"membar", "nanosleep", "prefetch", "applypriority", "discar
 
 
 class Block:
-    """One block of a grid: its threads, where they stand, what they wait for."""
+    """One block of a grid: its threads, their places in the text, what they wait for."""
 
     def __init__(
         self,
@@ -91,14 +91,14 @@ class Block:
         self.engine.finish()
 
     def waited_for(self) -> str:
-        """Where the threads stand that have not ended."""
+        """The places of the threads that have not ended."""
         return ", ".join(
             self.program.instructions[p - (w >= 0)].text
             for p, w in set(zip(self.at[~self.over].tolist(), self.waits[~self.over].tolist(), strict=True))
         )
 
     def gathered(self, place: int, mask: Array) -> Array:
-        """Of the threads that stand at ``place``, where all lanes of a warp must come, those whose warp is there; the
+        """Of the threads at ``place``, where all lanes of a warp must come, those whose warp is there; the
         others wait."""
         here = mask | (self.parked & (self.at == place))
         whole = np.repeat((here | self.over).reshape(-1, LANES).all(1), LANES) & here

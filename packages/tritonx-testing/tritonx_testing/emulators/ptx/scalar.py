@@ -395,7 +395,7 @@ _WORDS: dict[str, set[str]] = {
     "cvt": {"rn", "rz", "rni", "rzi", "rmi", "rpi", "satfinite", "sat", "ftz"},
     **dict.fromkeys(("ex2", "lg2", "sin", "cos", "tanh", "sqrt", "rsqrt", "rcp"), _FAST),
 }  # fmt: skip
-"""What may stand between an instruction's name and its types; nothing for those that are not here."""
+"""What is allowed between an instruction's name and its types; nothing for those that are not here."""
 
 
 _OTHER_TYPES = {"pred", "b128", "e4m3x2", "e5m2x2"}

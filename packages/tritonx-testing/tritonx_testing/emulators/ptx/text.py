@@ -55,7 +55,7 @@ Operand = Register | Number | Name | Vector | Address | Inverted
 
 @dataclass(frozen=True)
 class Instruction:
-    """``function`` is where it stands; ``guard`` a predicate, which must be ``guard_value``."""
+    """``function`` contains it; ``guard`` a predicate, which must be ``guard_value``."""
 
     text: str
     function: str
@@ -218,7 +218,7 @@ class _Body:
                 self.statement(" ".join(statement.split()))
 
     def scope(self, text: str) -> str:
-        """What stands in braces, its labels with names of their own: those of assembly are the same in every copy."""
+        """The text in braces, its labels with names of their own: those of assembly are the same in every copy."""
         self.scopes += 1
         for label in re.findall(r"(?:^|[;\n])\s*([\w$]+):(?!:)", text):
             text = re.sub(rf"(?<![\w$%]){re.escape(label)}(?![\w$])", f"{label}${self.scopes}", text)
@@ -284,7 +284,7 @@ class _Body:
 
 
 def _parts(text: str) -> list[str]:
-    """Split at the commas, and at the bars of two results, that stand in no brackets."""
+    """Split at the commas, and at the bars of two results, that are in no brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(letter, 0)

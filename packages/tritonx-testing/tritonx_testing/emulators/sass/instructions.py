@@ -23,7 +23,7 @@ def _refuse_unless(known: bool, words: Sequence[str], operands: Sequence[str]) -
 
 
 def _results(operands: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Predicates that stand among the results, and the other operands."""
+    """Predicates among the results, and the other operands."""
     made, rest = list[str](), list(operands[1:])
     while rest and re.fullmatch(r"U?P[T\d]", rest[0]):
         made.append(rest.pop(0))

@@ -77,7 +77,7 @@ def access(t: Threads, opcode: str, words: Sequence[str], operands: Sequence[str
 
 
 def addresses(t: Threads, place: str, shared: bool) -> Array:
-    """What stands in the last brackets, added up."""
+    """The sum of the terms in the last brackets."""
     total = np.zeros(t.count, np.int64)
     for part in re.findall(r"\[([^][]*)\]", place)[-1].split("+"):
         name, _, kind = part.partition(".")
