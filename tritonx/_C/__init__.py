@@ -1,4 +1,4 @@
-"""Triton's name for its compiled part. What libraries reach for in it stands here, in Python."""
+"""Triton's name for its compiled part. What libraries use of it is here, in Python."""
 
 from tritonx._C import libtriton
 

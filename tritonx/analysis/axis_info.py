@@ -3,7 +3,7 @@ ops).
 
 `analyze_axes(module)` follows every function from its arguments' attributes to a fixed point. Values start out as
 "not there yet"; where control flow joins, facts meet, and they can only shrink, each by halving, so loops settle
-after a few rounds. A function that is called starts from the meet of its callers' arguments.
+after a few iterations. A function that is called starts from the meet of its callers' arguments.
 """
 
 from __future__ import annotations

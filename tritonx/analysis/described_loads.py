@@ -4,9 +4,9 @@ dimension a stride, where the block starts and where the tensor ends.
     address(i, j) = base + offset + stride₀ · (start₀ + i) + stride₁ · (start₁ + j)
     mask(i, j)    = start₀ + i < extent₀  and  start₁ + j < extent₁
 
-Base, offset, strides and extents must be the same in all rounds of the loops around, for there is one descriptor; what
-changes is where a block starts. So the sum of the pointers' offsets is taken apart: what a mask says of an index comes
-first, then what a stride divides. What is left, and the same in all rounds, moves the base.
+Base, offset, strides and extents must be the same in all iterations of the enclosing loops, for there is one
+descriptor; what changes is where a block starts. So the sum of the pointers' offsets is taken apart: what a mask says
+of an index comes first, then what a stride divides. What is left, and the same in all iterations, moves the base.
 
 Where a launch makes the descriptor, what moves the base must be of the kernel's arguments. A part that depends on the
 program, as a batch's number times its stride, is a leading dimension of its own, along which a block has one element.
@@ -51,7 +51,7 @@ PIECE = 16
 """
 
 FURTHEST = 1 << 30
-"""Where a block may begin whose start is computed in 64 bits; rounds of a loop may go on from there."""
+"""Where a block may begin whose start is computed in 64 bits; iterations of a loop may continue from there."""
 
 LARGEST_RANK = 5
 """Dimensions of a tensor map (CUDA driver API, cuTensorMapEncodeTiled)."""
@@ -79,7 +79,7 @@ class Dimension:
 @dataclass(frozen=True)
 class BlockLoad:
     """A load as a block's: the tensor's element 0 is `offset` elements behind `base`; of `dims`, which are the tile's,
-    the one with number `contiguous` has neighbours; `leading` ones stand in front of them. At run time `positive` must
+    the one with number `contiguous` has neighbours; `leading` ones are in front of them. At run time `positive` must
     be above 0 and `non_negative` at least 0."""
 
     load: tile.LoadOp
@@ -169,7 +169,7 @@ class _Parts:
     indices: Indices
     known_positive: frozenset[SSAValue]
     at_launch: bool
-    """Whether the launch is asked, which bounds what changes from program to program and from round to round too."""
+    """Whether the launch is asked, which bounds what changes between programs and iterations."""
     rest: Polynomial = ZERO
     strides: list[Polynomial] = field(default_factory=list[Polynomial])
     starts: list[Polynomial] = field(default_factory=list[Polynomial])
@@ -254,7 +254,7 @@ class _Parts:
             self.rest = self.rest - stride * start
 
     def _end(self, bound: Bound) -> None:
-        """`start` + place < bound, where what changes from round to round is the start's."""
+        """`start` + place < bound, where only the start changes between iterations."""
         changing = bound.bound.where(lambda term: varies(term, self.around))
         start, extent, old = bound.start - changing, bound.bound - changing, self.extents[bound.dim]
         if old is not None and (old, self.starts[bound.dim]) != (extent, start):

@@ -9,7 +9,7 @@ from tritonx.dialects import arith, math
 
 def is_at_most_one(value: SSAValue) -> bool:
     """Whether each element is from 0 to 1, or NaN: a power of ``x - max(x, …)``, by which sums are brought from the
-    largest element so far to that of the next round."""
+    largest element so far to that of the next iteration."""
     power = value.owner
     if not isinstance(power, math.ExpOp | math.Exp2Op):
         return False

@@ -103,7 +103,7 @@ class LaunchBounds:
         self._indices = indices
         self._ordered = ordered
         self._made: dict[Hashable, Formula | Polynomial | None] = {}
-        """How a scalar or a number of rounds is made of others; None where a launch cannot bound it."""
+        """How a scalar or an iteration number is made of others; None where a launch cannot bound it."""
 
     def question(self, wanted: Iterable[Polynomial]) -> Question | None:
         """Whether these are 0 or above; None where a launch cannot bound one of them."""

@@ -1,9 +1,9 @@
 """Ranges of the integers that the programs of a launch compute: interval arithmetic over steps, which
 `tritonx.analysis.launch_bounds` writes and a launch evaluates for its arguments and its grid.
 
-A range holds all values that its step takes in any program and in any round of the loops around. Each step has so many
-bits; where a result may leave the signed range of these it may be any number of that range. A quotient by 0 is 0
-(docs/guide.md, "Integers"). Nothing here imports a compiler."""
+A range holds all values that its step takes in any program and in any iteration of the enclosing loops. Each step has
+so many bits; where a result may leave the signed range of these it may be any number of that range. A quotient by 0 is
+0 (docs/guide.md, "Integers"). Nothing here imports a compiler."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which values of a kernel its launch could compute: integers and addresses made of the arguments and constants alone.
 
-Such a value is the same in every program of a launch and wherever it stands in the kernel. What makes it has a meaning
+Such a value is the same in every program of a launch and at every point of the kernel. What makes it has a meaning
 for all operands (docs/guide.md, "Integers": a quotient by 0 is 0), so that it may be computed where the kernel would
 not have come to it. It is described by steps that need no compiler to be followed."""
 
@@ -35,7 +35,7 @@ class Formula:
 
 
 Formulas = Mapping[SSAValue, Formula]
-"""In an order in which each stands behind its operands."""
+"""In an order in which each follows its operands."""
 
 Rule = Callable[[Operation, int], Formula | None]
 """The formula of an op whose result has so many bits."""

@@ -1,10 +1,10 @@
 """From when to when each piece of shared memory of a function is needed.
 
 A *buffer* is the memory of a `local_alloc`, or the scratch that an op needs while it is executed. What is allocated is
-alive from there to the last use of any view of it, on every way that control takes (`ProgramPoints`); and while
-something that was begun with it may still be under way. A copy into it, or a product that reads it, is not over with
-the op that begins it: its declared effects (`EFFECTS`) say what tells that it is over, and until then nothing else may
-lie there.
+live from there to the last use of any view of it, on every path of control flow (`ProgramPoints`), and while an
+asynchronous access to it may still be in flight. A copy into it, or a product that reads it, is not over with the op
+that begins it: its declared effects (`EFFECTS`) say what tells that it is over, and until then nothing else may lie
+there.
 
 - What belongs to a group is under way until a wait of the same threads leaves fewer groups than were made since. On
   each way the fewest count. What is never waited for is under way to the end.
@@ -249,6 +249,6 @@ def _left_by(op: Operation, completion: Completion) -> list[int]:
 
 
 def _told_of(op: Operation, completion: Completion) -> list[SSAValue]:
-    """The mbarriers that are told when what was begun before is over."""
+    """The mbarriers that the accesses issued before arrive at when they complete."""
     arrivals = (e for e in _own_effects(op) if e.kind is Kind.ARRIVE and e.completion is completion)
     return [value for effect in arrivals for value in effect.values(op)]

@@ -1,7 +1,7 @@
 """The ops of a function as points that control passes, in numbers.
 
 Ops are numbered in the order of the text, an op with regions before what is inside. Where control goes from each says
-`CONTROL_FLOW` (`tritonx.dialects.control_flow`): to the next op, into regions, round loops, to other blocks. Regions
+`CONTROL_FLOW` (`tritonx.dialects.control_flow`): to the next op, into regions, around loops, to other blocks. Regions
 that are run at the same time are all entered from the op around, and left to behind it.
 """
 

@@ -5,7 +5,7 @@ Registers have 32 bits, and a thread's values lie in them by their layouts. Thre
 - What does a value take? `value_bytes` and `words`, with copies; `kept_bytes`, without those that name others'
   elements or are a constant from others; `elements`, the different ones.
 - What is held at a point of a block? `Pressure`. What is computed an element at a time takes none, unless something
-  that needs all of its elements, such as a reduction, stands in front of another user.
+  that needs all of its elements, such as a reduction, precedes another user.
 - What is there? `RegisterFile`, of which a target says its numbers, and what it sets aside of them.
 
 What code generators do with it, they decide themselves: the model only has to say where registers are short."""
@@ -165,7 +165,7 @@ def stays_in_threads(op: ConvertLayoutOp) -> bool:
 
 
 def carried_words(loop: Operation, *, indices: bool = True) -> int:
-    """Registers of a thread that hold from round to round what a loop carries. Without ``indices``, which can be
+    """Registers of a thread that hold the loop-carried values. Without ``indices``, which can be
     computed again, what it carries of floats."""
     types = (type_of(result) for result in loop.results)
     return sum(type_bytes(type_) for type_ in types if indices or is_float(type_)) // WORD_BYTES

@@ -81,7 +81,7 @@ class Room:
     def for_conversions(self, ops: Sequence[Operation]) -> int:
         """The bytes that `ops` may have, all at the same time, to move tiles between threads: what the block has left
         beside the others that live between the first of them and the last. Of that no more than a single conversion may
-        have anyway (`SCRATCH_LIMIT`), or than lies idle there because the function takes it elsewhere."""
+        have anyway (`SCRATCH_LIMIT`), or than is idle there because the function takes it at other points."""
         points = [self._number[op] for op in ops]
         first, last = min(points), max(points)
         others = [b for b in self.frame.buffers if b.first <= last and first <= b.last and b.op not in ops]

@@ -1,4 +1,4 @@
-"""Which slot of a buffer a view names in which round of a loop.
+"""Which slot of a buffer a view names in which iteration of a loop.
 
 Slots are taken in turn: the loop carries their numbers, which start from constants and depend on nothing that is not
 known. So they are found by counting along, until what the loop carries is as it was before. Then it is known how many
@@ -25,7 +25,7 @@ _WORD = 1 << 32
 
 
 Known = dict[tuple[SSAValue, SSAValue, bool], int | None]
-"""Two numbers of slots, and whether the same round counts → the rounds between."""
+"""Two numbers of slots, and whether the same iteration counts → the iterations between."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Slot:
         return self.known[key]
 
     def is_apart(self, other: Slot) -> bool:
-        """Whether a slot is another one of the same memory, in any round of the loop that takes them in turn. Slots of
-        another buffer, which has its bytes at other times, may be larger or smaller."""
+        """Whether a slot is another one of the same memory, in any iteration of the loop that takes them in turn. Slots
+        of another buffer, which has its bytes at other times, may be larger or smaller."""
         loop = self.loop
         if loop is None or other.loop is not loop or other.root is not self.root:
             return False
@@ -74,15 +74,16 @@ class Slot:
 
 
 def rounds_between(loop: scf.ForOp, first: SSAValue, then: SSAValue, *, same_round: bool) -> int | None:
-    """The fewest rounds after one in which `first` has a value until `then` has the same one; 0, the same round, only
-    counts under `same_round`. Without knowledge of the values that is the next occasion; None where they never meet."""
+    """The fewest iterations after one in which `first` has a value until `then` has the same one; 0, the same
+    iteration, only counts under `same_round`. Without knowledge of the values that is the next occasion; None where
+    they never meet."""
     found = _values(loop, (first, then))
     if found is None:
         return 0 if same_round else 1
     values, period = found
     fewest: list[int] = []
     sooner = dict[int, int]()
-    """The value that `then` has in a later round → the first one of those."""
+    """The value that `then` has in a later iteration → the first one of those."""
     for number in reversed(range(len(values) + period)):
         one, other = _at(values, period, number)
         if same_round:
@@ -94,13 +95,13 @@ def rounds_between(loop: scf.ForOp, first: SSAValue, then: SSAValue, *, same_rou
 
 
 def _at(values: Sequence[Sequence[int]], period: int, number: int) -> Sequence[int]:
-    """The values of a round; the last `period` ones go on for ever."""
+    """The values of an iteration; the last `period` ones repeat for ever."""
     over = number - len(values)
     return values[number] if over < 0 else values[len(values) - period + over % period]
 
 
 def _values(loop: scf.ForOp, wanted: Sequence[SSAValue]) -> tuple[list[list[int]], int] | None:
-    """The values of each round, and how many of the last ones repeat; None where they depend on more than constants."""
+    """The values of each iteration, and how many of the last ones repeat; None if they are not constant."""
     body = loop.body.block
     carried: dict[SSAValue, Carried] = {each.argument: each for each in carried_by(loop)}
     needed = _needed(body, wanted, {argument: each.yielded.value for argument, each in carried.items()})
@@ -135,7 +136,7 @@ def _values(loop: scf.ForOp, wanted: Sequence[SSAValue]) -> tuple[list[list[int]
 
 
 def _needed(body: Block, wanted: Sequence[SSAValue], yielded: dict[SSAValue, SSAValue]) -> set[SSAValue]:
-    """What of the body the values are made of, in this round and those before."""
+    """What of the body the values are made of, in this iteration and those before."""
     found: set[SSAValue] = set()
     work = list(wanted)
     while work:

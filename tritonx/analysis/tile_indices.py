@@ -40,7 +40,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Confined:
-    """`start` + `Lane(dim)` where that is at least 0 and below `bound`; something else elsewhere."""
+    """`start` + `Lane(dim)` where that is at least 0 and below `bound`; any other value otherwise."""
 
     dim: int
     start: Polynomial
@@ -386,7 +386,7 @@ def _conjunction(op: arith.AndIOp) -> list[SSAValue]:
 
 
 def scalar_of(each: object) -> SSAValue | None:
-    """The scalar that an atom is; None for a place or a number of rounds."""
+    """The scalar that an atom is; None for a place or an iteration number."""
     return cast(SSAValue, each) if isinstance(each, SSAValue) else None
 
 
@@ -396,7 +396,7 @@ def lanes_of(value: Polynomial) -> set[Lane | Confined]:
 
 
 def varies(value: Polynomial, loop: Operation) -> bool:
-    """Whether a scalar may be another one in the next round of a loop."""
+    """Whether a scalar may be another one in the next iteration of a loop."""
     return any(_varies(each, loop) for each in value.atoms())
 
 
@@ -442,7 +442,7 @@ def _places(op: Operation) -> Remap | None:
 
 
 def _moved(value: Polynomial, places: Remap) -> Polynomial:
-    """An index of which the dimensions lie elsewhere."""
+    """An index whose dimensions are renumbered."""
     total = number(0)
     for monomial, factor in value.terms:
         product = number(factor)

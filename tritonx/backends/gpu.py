@@ -1,7 +1,7 @@
 """What a GPU backend outside this package imports, beside `tritonx.backends.api`: the machine, thread groups, matrix
 units, the emission table and its helpers, stages and what to insert into them, errors, values of parameters.
 
-A ``Machine`` leaves to a backend where a thread stands, barriers and, for warps of several lanes, shuffles. All else
+A ``Machine`` leaves to a backend a thread's position, barriers and, for warps of several lanes, shuffles. All else
 has a default that any LLVM target can take, so that a machine says what its chip does better, or otherwise:
 
 * ``legal``: types, the widest vector and integer. The high half of a product is made of halves where no integer is wide

@@ -34,7 +34,7 @@ class MemorySpace(IntFlag):
 
     @property
     def words(self) -> str:
-        """What stands in the text: `local|global_read`."""
+        """The text: `local|global_read`."""
         if self in (MemorySpace.NONE, MemorySpace.ALL):
             return str(self.name).lower()
         return "|".join(str(one.name).lower() for one in MemorySpace if one in self)

@@ -8,7 +8,7 @@ starts. So each op states its effects, one `Effect` for each thing that it does:
 - `kind`: what is done. Accesses are `READ` and `WRITE`; memory is made by `ALLOCATE` and ended by `FREE`. The others
   order accesses: `COMMIT` makes a group of the asynchronous operations so far; `ARRIVE` tells a barrier: where it is at
   once, one thread does so for all that run the op, which must have come as far; `EXPECT` has a barrier's phase wait for
-  more; `WAIT` waits; `BARRIER` is where all threads that run the op meet; `FENCE` orders what stands before it and
+  more; `WAIT` waits; `BARRIER` is where all threads that run the op meet; `FENCE` orders what is before it and
   after it. `OUTPUT` is seen outside (text, a stop, a volatile access); a `HINT` is addressed to the compiler, or to the
   hardware's scheduler. An op with a `TRAP` touches nothing, but is undefined for some operands: it must not be executed
   where the program would not have executed it.

@@ -92,7 +92,7 @@ class EagerBuilder(Builder):
 
     @contextmanager
     def at(self, block: Block, *, nested: bool = False) -> Generator[Builder]:
-        """There is no insertion point: the ops inside run at once, where the Python code stands."""
+        """There is no insertion point: the ops inside run at once, in place."""
         yield self
 
     def create(

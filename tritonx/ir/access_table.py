@@ -4,7 +4,7 @@ The launch allocates the table, fills in the ranges of addresses that the kernel
 the last argument. The kernel writes reports. After the launch the host reads them. All fields are 64-bit words:
 
     0        the lowest number of a program that has reported; all ones: none has
-    1        how many reports were begun
+    1        how many reports were started
     2, 3     where a compare-and-swap out of bounds is redirected to
     4 ...    two words a range: the address of its first byte, and that of the byte behind its last
     ... end  `REPORTS` reports of `REPORT_WORDS` words each

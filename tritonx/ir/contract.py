@@ -1,7 +1,7 @@
 """What a pass promises, in a form that can be checked: ``tritonx-opt --explain`` prints it, a test holds passes to it.
 
 The docstring says in words what a pass does, its first sentence in one line; its options are its fields, each with a
-docstring of its own. What is left stands in ``contract``: the level, which ops, what it goes by, what runs before it.
+docstring of its own. The rest is in ``contract``: the level, which ops, what it goes by, what runs before it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Contract:
     """Attributes that it leaves and that were not there."""
 
     needs: tuple[str, ...] = ()
-    """Passes without which it is wrong: in every list they stand in front of it."""
+    """Passes without which it is wrong: in every list they precede it."""
 
     after: tuple[str, ...] = ()
-    """Passes that it goes by where a list has them: they stand in front of it, never behind."""
+    """Passes that it goes by where a list has them: they precede it, and never follow it."""
 
     placed: bool = False
     """Whether a module whose shared memory is placed (``ttg.shared``) still needs it."""

@@ -54,7 +54,7 @@ def _bits(op: Operation) -> int:
 
 
 def is_mergeable(cls: type[Operation]) -> bool:
-    """Whether two equal ops of this class compute the same, wherever they stand."""
+    """Whether two equal ops of this class compute the same, wherever they are."""
     if cls not in _BY_CLASS:
         _BY_CLASS[cls] = _of_class(cls)
     return _BY_CLASS[cls] == _NONE

@@ -28,7 +28,7 @@ def line(prefix: str, shape: Sequence[int] = (), operand: str = "", conversion: 
 
 
 def operand_name(number: int, count: int) -> str:
-    """What stands before the value of one of ``count`` operands."""
+    """The text before the value of one of ``count`` operands."""
     return f"(operand {number}) " if count > 1 else ""
 
 

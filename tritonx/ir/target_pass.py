@@ -28,7 +28,7 @@ class TargetModulePass(ModulePass, Generic[T]):
     """As text ``name{target="backend:arch" …}``, with what it has `chosen` and the target's own options."""
 
     target: T
-    """As text a target's name; beside it may stand the compile options that say how the target's layouts are made."""
+    """As text a target's name; it may be followed by the compile options that say how the target's layouts are made."""
 
     @abstractmethod
     def chosen(self) -> Mapping[str, int]:

@@ -117,7 +117,7 @@ def rebound(names: Iterable[Name]) -> bool:
 @dataclass(frozen=True)
 class Dependencies:
     """``digest`` covers the functions reached and the values read; ``globals`` are those values, callees' included, and
-    ``functions`` the names of functions; ``files`` are where the functions reached stand."""
+    ``functions`` the names of functions; ``files`` are those of the functions reached."""
 
     digest: str
     globals: tuple[Global, ...]
@@ -149,7 +149,7 @@ class Dependent:
 
     @property
     def files(self) -> frozenset[str]:
-        """Where the function stands, and those that it reaches."""
+        """The files of the function and of those that it reaches."""
         raise NotImplementedError
 
     def parse(self) -> ast.Module:

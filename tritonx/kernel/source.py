@@ -112,7 +112,7 @@ class JITCallable(Named, Dependent):
 
     @starting_line_number.setter
     def starting_line_number(self, first: int) -> None:
-        """Where a generated kernel says it stands; its digest follows."""
+        """The file that a generated kernel names; its digest follows."""
         lines, _, text = self._read_source()
         self._source = (lines, first, text)
         self._hash = None
@@ -123,7 +123,7 @@ class JITCallable(Named, Dependent):
 
     @property
     def def_line_number(self) -> int:
-        """The line of the file on which ``def`` stands: line 1 of ``src``."""
+        """The line of the file with ``def``: line 1 of ``src``."""
         lines, first, _ = self._read_source()
         return first + next(i for i, line in enumerate(lines) if _DEF.match(line.strip()))
 
@@ -238,7 +238,7 @@ class JITCallable(Named, Dependent):
 
     @property
     def cache_key(self) -> str:
-        """Digest of the source, of everything it calls, of the globals it reads, and of where it stands."""
+        """Digest of the source, of everything it calls, of the globals it reads, and of its location."""
         self._look_again()
         if self._hash is None:
             found = self.dependencies

@@ -323,7 +323,7 @@ def _state(value: object, kind: type) -> dict[str, object]:
 
 
 def code_text(code: CodeType) -> str:
-    """All that a plain Python function does, the functions inside it too, but not where it stands."""
+    """All that a plain Python function does, the functions inside it too, but not its location."""
 
     def constant(value: object) -> str:
         if isinstance(value, frozenset):  # in no order that another process would have

@@ -1,6 +1,6 @@
 """The encodings of the GPU-layout dialect as plain values.
 
-An *encoding* is the compact, human description of a layout that stands in a tensor or memory-descriptor type
+An *encoding* is the compact, human description of a layout in a tensor or memory-descriptor type
 (`#ttg.blocked<{sizePerThread = [1, 8], ...}>`). It names no shape: the same encoding spreads tiles of any shape.
 Given a shape it becomes one `LinearLayout` (`tritonx.layouts.distributed`, `tritonx.layouts.shared`), and everything
 that is computed about a layout is computed on that.

@@ -1,7 +1,7 @@
 """Arithmetic for a layout's indices at run time: a constant matrix over GF(2) times the bits of lane, warp and block.
 
 The matrix entries are grouped by diagonal: all input bits of one dim that move by the same distance are one
-`(x & mask) << shift`. For the usual layouts an index is then one or two such terms. A bit that stands alone on its
+`(x & mask) << shift`. For the usual layouts an index is then one or two such terms. A bit that is alone on its
 diagonals and feeds several output bits is cheaper as a choice, `x & bit ? value : 0`.
 
 Registers are not part of this: their contribution is a constant for each register (`register_indices`), combined

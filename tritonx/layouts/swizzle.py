@@ -25,7 +25,7 @@ from tritonx.layouts.linear import LinearLayout
 
 WORTH = 0.75
 """Of what a warp issues, and the memory serves, with the vectors that both sides have: what is left with those of one
-side. Both sides' are mostly nicer for what stands around: words stay whole, and matrix instructions are possible."""
+side. Both sides' are mostly better for the surrounding code: words stay whole, and matrix instructions are possible."""
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""The sessions of this process, and what stands around its launches while one of them is active.
+"""The sessions of this process, and the hooks around its launches while one of them is active.
 
 While none is, the hooks of launches are empty and a launch costs what it does without the profiler. Times come from the
 driver that launches (`tritonx.backends.api.LaunchTimer`), which may know them only later: they are collected when the

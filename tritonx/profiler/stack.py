@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 _OWN = str(Path(__file__).parents[1]) + os.sep
-"""tritonx's folder: its frames are not the program's, nor are the library's that stand between them."""
+"""tritonx's folder: its frames are not the program's, nor are the library's between them."""
 
 _CONTEXTS = contextlib.__file__
 

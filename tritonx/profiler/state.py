@@ -1,4 +1,4 @@
-"""States: a name for what the program is doing, which stands between the scopes and the launches."""
+"""States: a name for what the program is doing, which is between the scopes and the launches."""
 
 from __future__ import annotations
 

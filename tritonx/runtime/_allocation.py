@@ -24,7 +24,7 @@ Allocator = Callable[[int, int, int | None], Any]
 
 
 class NullAllocator:
-    """Stands where no allocator was set."""
+    """The allocator where none was set."""
 
     def __call__(self, size: int, alignment: int, stream: int | None) -> Buffer:
         raise NoAllocator(

@@ -102,7 +102,7 @@ class ActiveDriver:
         return torch.device(kind) if kind == "cpu" else torch.device(kind, self.get_current_device())
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        """(major, minor) where the target's architecture is such a number; (0, 0) elsewhere."""
+        """(major, minor) where the target's architecture is such a number; (0, 0) otherwise."""
         arch = self.implementation.current_target(device).arch
         return divmod(arch, 10) if isinstance(arch, int) else (0, 0)
 
@@ -174,7 +174,7 @@ class DeviceInterface:
         return self._owner.implementation.device_count()
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        """(major, minor) where the target's architecture is such a number; (0, 0) elsewhere."""
+        """(major, minor) where the target's architecture is such a number; (0, 0) otherwise."""
         return self._owner.get_device_capability(device)
 
 

@@ -84,7 +84,7 @@ def _context(allow_unregistered: bool) -> Context:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A module with where its ops stand in the text."""
+    """A module with the positions of its ops in the text."""
 
     module: ModuleOp
     name: str

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tritonx.backends.api import Backend, Compilation, Stage
 
 OTHER_NAMES = {"llvm": "llir", "ll": "llir"}
-"""Names by which an emit stage is known elsewhere."""
+"""Names by which Triton and LLVM know an emit stage."""
 
 _STATED = {"num_warps": "ttg.num-warps", "num_ctas": "ttg.num-ctas"}
 
@@ -95,7 +95,7 @@ class TargetStages:
         return tuple(stage.name for stage in self.stages if not isinstance(stage, EmitStage))
 
     def position(self, name: str) -> int:
-        """Where the stage called ``name`` stands. Raises ``Diagnostic``."""
+        """The position of the stage called ``name``. Raises ``Diagnostic``."""
         name = OTHER_NAMES.get(name, name)
         for index, stage in enumerate(self.stages):
             if stage.name == name:

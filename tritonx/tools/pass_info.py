@@ -77,7 +77,7 @@ def _literal(value: object) -> str:
 
 
 def _field_docstrings(cls: type) -> dict[str, str]:
-    """Field → the string that stands below it in the class."""
+    """Field → the string below it in the class."""
     if "__annotations__" not in vars(cls) or not cls.__module__.partition(".")[0] != "xdsl":
         return {}
     try:

@@ -1,7 +1,7 @@
 """Descriptors of a tensor that is many subarrays of different lengths, one behind the other along an axis.
 
 A *ragged* descriptor checks the bounds of one subarray in hardware: a load beyond its end gives zeros, a store there
-writes nothing. Two axes stand in front of the tensor's own. Along the ragged axis, which ends at 2³⁰, the index is
+writes nothing. Two axes precede the tensor's own. Along the ragged axis, which ends at 2³⁰, the index is
 2³⁰ − size + row: it is outside as soon as ``row`` is beyond ``size``. The first axis, at index 2³⁰ with a stride of
 2³⁴ − step elements, takes those 2³⁰ rows back, since addresses wrap at 2⁶⁴ bytes; the second, of one step, goes on to
 the subarray's end. Triton's module ``triton.tools.ragged_tma``.

@@ -3,7 +3,7 @@
 A pass says itself where it is: ``insert-barriers`` is the class of that ``name`` in ``insert_barriers.py`` of one of
 `PACKAGES`, or of the package ``passes`` of a backend, here or outside, that `tritonx.backends` (the entry-point group)
 names: ``copy-blocks`` is in ``tritonx/backends/nvidia/passes/copy_blocks.py``. No table repeats it, and finding one
-pass of `PACKAGES` imports that one. Packages may also name passes elsewhere, by entries of the group
+pass of `PACKAGES` imports that one. Other packages may also name passes, by entries of the group
 ``tritonx.passes``: a ``ModulePass`` subclass under the pass's name.
 """
 

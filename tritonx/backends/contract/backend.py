@@ -81,7 +81,7 @@ class Backend(ABC):
 
     @abstractmethod
     def parse_target(self, arch: str) -> Target:
-        """The target for what stands after the colon; "" is the default one. Raises ``ValueError`` with the known
+        """The target for the text after the colon; "" is the default one. Raises ``ValueError`` with the known
         ones."""
 
     def serves(self, location: tuple[str, object, int]) -> bool:

@@ -104,8 +104,8 @@ class Options:
 
     @property
     def names_files(self) -> bool:
-        """Whether the code says in which files its source stands, as lines of the source do, so that a copy of the
-        source elsewhere is another compile. Kernels with a ``device_assert`` that is checked are known anyway."""
+        """Whether the code says in which files its source is, as lines of the source do, so that a copy of the
+        source in another file is another compile. Kernels with a ``device_assert`` that is checked are known anyway."""
         return self.check_bounds
 
     @property

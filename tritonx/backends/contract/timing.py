@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class LaunchTimer(ABC):
-    """Times launches of one driver, on all of its devices and streams. ``begin`` and ``end`` stand around a launch, in
+    """Times launches of one driver, on all of its devices and streams. ``begin`` and ``end`` enclose a launch, in
     the thread that launches; ``collect`` gives the times of the launches that are over.
 
     A time is a pair of nanoseconds on the clock of ``time.perf_counter_ns``, so that launches and the host's scopes can

@@ -297,7 +297,7 @@ class NvidiaDriver(PyTorchDriver):
         """Events around each run; the level-2 cache is overwritten between runs."""
         cuda = library()
         device = self.current_device()
-        self.activate(device)  # in a thread without a context; elsewhere its device is that of this thread
+        self.activate(device)  # for a thread without a context; one with a context has this device already
         stream = ctypes.c_void_p(self.current_stream(device))
         size = 2 * max(self.properties(device)["l2_cache_size"], 1 << 20)
         scratch = self.allocate(size, device) if flush_cache else 0

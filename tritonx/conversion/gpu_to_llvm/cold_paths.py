@@ -1,8 +1,8 @@
-"""What few threads have to do: it stands behind a branch, one for all that may wait for it together.
+"""What few threads have to do: the code is behind one branch, shared by all ops that may wait for it together.
 
 An op whose result few threads must complete (a vector that a mask divides) leaves that `ColdPath` to the emitter, which
-has it written before the first op that writes memory, leads elsewhere or reads the result for more than elements of its
-own. So other loads are under way before the first result is asked for."""
+has it written before the first op that writes memory, branches to another block or reads the result for more than
+elements of its own. So other loads are under way before the first result is asked for."""
 
 from __future__ import annotations
 

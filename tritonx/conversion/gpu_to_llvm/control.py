@@ -144,7 +144,7 @@ def for_(op: scf.ForOp, f: FunctionEmitter, forms: Mapping[int, Form] | None = N
 
 
 def _is_kept(op: scf.ForOp, f: FunctionEmitter) -> bool:
-    """Whether an assembler, which could unroll a loop of so many rounds whole, is to leave it."""
+    """Whether an assembler, which could unroll a loop of that many iterations whole, must not unroll it."""
     counted = all(constant_of(value) is not None for value in (op.lb, op.ub, op.step))
     return counted and any(isinstance(inner, f.machine.kept_in_loops) for inner in op.body.block.ops)
 

@@ -112,7 +112,7 @@ def call_intrinsic(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile:
 
 
 def select_tile(f: FunctionEmitter, condition: Tile, a: Tile, b: Tile) -> Tile:
-    """``a`` where ``condition`` holds, ``b`` elsewhere."""
+    """``a`` where ``condition`` is true, otherwise ``b``."""
     return lanewise(f, a.elem, [condition, a, b], lambda ops, x: ops.select(x[0], a.elem, x[1], x[2]))
 
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str, stand: Stand | None = None) -> tuple[str, int]:
     """The coordinate ``out_dim`` of (lane, warp, block) as an i32, "0" if it is always 0, and the bits that it can
-    have; of where the thread is known to stand unless ``stand`` says that.
+    have; for the known position of the thread unless ``stand`` gives it.
 
-    Written where the emitter stands; callers that want it in the entry block open the prologue first.
+    Written at the emitter's insertion point; callers that want it in the entry block open the prologue first.
     """
     plan = index_plan(layout, out_dim)
     return _applied(f, plan, lambda dim: thread_coordinate(f, dim, stand)), plan.reach
@@ -116,7 +116,7 @@ class LayoutIndices:
         return self._dims[dim]
 
     def dim_anew(self, dim: int) -> list[str]:
-        """The same, written where the emitter stands, from a thread's number that nothing else is made of."""
+        """The same, written at the emitter's insertion point, from a thread's number that nothing else is made of."""
         return self._written(dim, self.f.threads.read_anew())
 
     def _written(self, dim: int, stand: Stand | None) -> list[str]:

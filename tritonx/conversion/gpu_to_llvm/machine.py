@@ -230,7 +230,7 @@ class Machine(ABC):
         size = max(nbytes, 16)
         return f"{symbol} = internal addrspace({self.shared_space}) global [{size} x i8] undef, align 16"
 
-    # ---- where the thread stands
+    # ---- the thread's position
 
     @abstractmethod
     def thread_id(self, f: FunctionEmitter) -> str: ...

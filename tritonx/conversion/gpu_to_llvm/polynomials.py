@@ -15,9 +15,9 @@ POLYNOMIALS = frozenset(F32)
 
 
 TOGETHER = 2
-"""Elements whose function is computed before the next ones are begun. What is between takes registers for so many, and
-the assembler overlaps neighbours where it has some to spare: Jensen-Shannon divergences of rows of 2048, 16 elements a
-thread, take 80 registers, with all elements at once 152."""
+"""Elements whose function is computed before the next ones are started. What is between takes registers for so many,
+and the assembler overlaps neighbours where it has some to spare: Jensen-Shannon divergences of rows of 2048, 16
+elements a thread, take 80 registers, with all elements at once 152."""
 
 
 def polynomial(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile:

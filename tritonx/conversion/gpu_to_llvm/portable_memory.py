@@ -23,7 +23,7 @@ WORD = 32
 
 
 def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, make: Callable[[], str]) -> str:
-    """What ``make`` writes and names, of LLVM type ``type_``, run where ``mask`` holds; ``otherwise`` elsewhere."""
+    """What ``make`` writes and names, of LLVM type ``type_``, run where ``mask`` holds, or ``otherwise``."""
     if mask is None:
         return make()
     before = f.block
@@ -69,7 +69,7 @@ class PortableMemory:
             f.line(f"store {volatile}{stored.type} {value}, {where}")
 
     def cache_marks(self, access: Access, *, stores: bool) -> tuple[str, str]:
-        """What stands before the type and behind the alignment of a load or a store for its cache modifier, which a
+        """The text before the type and after the alignment of a load or a store for its cache modifier, which a
         target without such hints leaves out."""
         return "volatile " if access.volatile else "", ""
 

@@ -284,7 +284,7 @@ READ = 16
 """Partial results that a thread reads before it combines them: reductions over 32 warps have 64 registers a thread."""
 
 PART = 8
-"""Results of a thread that are computed before the next ones are begun, so that what is between takes
+"""Results of a thread that are computed before the next ones are started, so that what is between takes
 registers for a part at a time. argmax and argmin of 128x64 f32 on 4 warps take 48 registers instead of 60 for 9.0, the
 sum, maximum and minimum of int64 90 instead of 167."""
 

@@ -1,4 +1,4 @@
-"""Who runs a line: the group of warps that a region belongs to, and where one of its threads stands.
+"""Who runs a line: the group of warps that a region belongs to, and the position of one of its threads.
 
 A kernel is run by one group. A region of `ttg.warp_specialize` is run by a group of its own: its threads count from
 0, wait for each other at a barrier of their own, and know nothing of the others. What is known of a thread (its lane,
@@ -37,7 +37,7 @@ class ThreadGroup:
 
 @dataclass(frozen=True)
 class Stand:
-    """Where a thread stands in its group: names of i32."""
+    """A thread's position in its group: names of i32."""
 
     lane: str
     warp: str
@@ -66,7 +66,7 @@ class Threads:
                 found = self._known[key] = make()
         return found
 
-    # ---- where the thread stands
+    # ---- the thread's position
 
     @property
     def thread(self) -> str:
@@ -100,7 +100,7 @@ class Threads:
         return self.f.inst(f"lshr i32 {thread}, {self.f.machine.warp_size.bit_length() - 1}")
 
     def read_anew(self) -> Stand:
-        """The lane and the warp, written where the emitter stands, which are not known to be constant."""
+        """The lane and the warp, written at the emitter's insertion point, which are not known to be constant."""
         thread = self._in_group(self.f.machine.thread_id_anew(self.f))
         return Stand(self._lane_of(thread), "0" if self.group.warps == 1 else self._warp_of(thread))
 

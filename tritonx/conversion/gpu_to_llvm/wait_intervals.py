@@ -1,4 +1,4 @@
-"""Where a tile that is written when it is asked for may be written: not behind a wait that stands behind its op.
+"""Where a tile that is written when it is asked for may be written: not after a wait that follows its op.
 
 Copies and products go on while threads compute. What a program computes before it waits for one of them costs nothing
 there, and behind the wait all of its time: the product that waited for is delayed by it. So an *interval* of a block

@@ -1,8 +1,9 @@
 """Tiles that wait in registers, in the words that accesses to memory move.
 
-What a loop loads in one round and stores in shared memory in the next only waits. As one vector LLVM takes it apart
-where the rounds join, into single registers that it then moves to where a load wants them side by side: and whoever
-moves what is loaded waits for it. In the words of a thread's widest access it stays where the load puts it."""
+A value that a loop loads in one iteration and stores to shared memory in the next has no use in between. As one vector
+LLVM takes it apart where the iterations join, into single registers that it then moves to where a load wants them side
+by side: and whoever moves what is loaded waits for it. In the words of a thread's widest access it stays where the load
+puts it."""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ class Words:
 @dataclass(frozen=True)
 class Elements:
     """``n`` elements of type ``elem`` one by one: of what instructions name so, LLVM would take a vector apart and put
-    it together again in each round."""
+    it together again in each iteration."""
 
     elem: str
     n: int

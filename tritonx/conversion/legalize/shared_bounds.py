@@ -54,7 +54,7 @@ def guarded(text: str, space: int) -> str:
 
 
 def _around_the_pointer(line: str, pointer_type: str) -> tuple[str, str, str]:
-    """What stands before the operand in shared memory, its value, and what follows."""
+    """The text before the operand in shared memory, its value, and what follows."""
     start = (
         line.rindex(f"{pointer_type} ") if "getelementptr" not in line else line.index(f"{pointer_type} getelementptr")
     )

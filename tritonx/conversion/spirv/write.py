@@ -1,6 +1,6 @@
 """LLVM text to SPIR-V by LLVM's own target for it.
 
-LLVM 22's target is good for one module a process: the numbers of blocks stand in a table by function and block that
+LLVM 22's target is good for one module a process: the numbers of blocks are in a table by function and block that
 belongs to no module (``SPIRVModuleAnalysis::MAI``; LLVM's issue 160613). A function that is allocated where one of an
 earlier module was takes that one's numbers for its blocks, which types or other blocks have as well: a module that
 defines an id twice is none, and its code is what the reader makes of that, if it does not crash. So each module is

@@ -4,8 +4,8 @@ Neighbouring addresses go to neighbouring threads, as many to one thread as an a
 and order in a function agree on one width, so that what flows between them keeps its layout:
 the largest that any of them can use, but no more than a store moves at once that what is loaded goes to: a wider share
 per thread would leave gaps between the threads of each of its accesses. What only a product takes goes to none: the
-product's result is made elsewhere. An atomic is as wide as one instruction of the target does it. Where a unit takes
-words of neighbours along K (`GpuTarget.packs_along_k`), a thread loads neighbours of both dims.
+product has a layout of its own. An atomic is as wide as one instruction of the target does it. Where a unit takes words
+of neighbours along K (`GpuTarget.packs_along_k`), a thread loads neighbours of both dims.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _fill_words(access: _Access, per_thread: list[int], along: int | None, targe
 
 def _summed_dims(ops: Sequence[Operation]) -> dict[SSAValue, int | None]:
     """Of the values that products take, also of what these are computed from element by element or transposed, the dim
-    that is K; None where a value goes elsewhere too."""
+    that is K; None where a value also has other uses."""
     found: dict[SSAValue, int | None] = {}
     for op in reversed(ops):  # users first
         if len(op.results) == 1 and is_tensor(type_of(op.results[0])):

@@ -5,7 +5,7 @@ holds, or eight where the hardware needs a sequence; a load four and one for eac
 a conversion what `tritonx.layouts.convert.conversion_cost` says, and more for predicates. A wider float costs nothing,
 so that what moves does so while it is half as wide, and takes half of the registers. But elements that other threads
 hold as well are widened once where that is as good, and an operand of multiply-adds is better moved to memory as it is
-read there. What stands in a loop counts four times for each level. These weights only have to rank alternatives:
+read there. An op in a loop counts four times for each level. These weights only have to rank alternatives:
 whether to move a value or to compute it again where it is wanted.
 """
 

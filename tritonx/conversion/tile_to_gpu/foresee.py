@@ -1,8 +1,8 @@
 """What a kernel will lack on its device, told before the device's code is made.
 
 Shared memory is placed when the passes are through, so what a block takes is known
-exactly. Of registers a bound from below is known: what a loop carries from round to round is in registers all the time,
-and a thread that has fewer keeps it in memory, which it then reads and writes in each round.
+exactly. Of registers a bound from below is known: loop-carried values are in registers all the time,
+and a thread that has fewer keeps it in memory, which it then reads and writes in each iteration.
 """
 
 from __future__ import annotations

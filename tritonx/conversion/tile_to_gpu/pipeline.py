@@ -1,6 +1,5 @@
 """The stages from `tt` to a `ttg` that can be emitted, of every GPU: which of a backend's passes a module still needs.
-The passes themselves, in order, stand
-in `tritonx.backends.gpu_passes`."""
+The passes themselves, in order, are in `tritonx.backends.gpu_passes`."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ from tritonx.layouts import LayoutError
 from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, DotOperandEncoding, Encoding, SharedEncoding
 
 ROUNDS = 12
-"""Of the forward analysis: layouts settle after as many rounds as loops are nested, and one more."""
+"""Of the forward analysis: layouts settle after as many iterations as loops are nested, and one more."""
 
 DEPTH = 40
 """How far back recomputation is considered."""
@@ -126,7 +126,7 @@ class _Solver:
             if is_tensor(type_of(argument)):
                 self.native[argument] = self._plain(argument)
         # An op whose operands have no layout yet gets a default one only when nothing else decides: the result of an
-        # `scf.if` has its layout after a round.
+        # `scf.if` has its layout after an iteration.
         self._spread(defaults=False)
         self._spread(defaults=True)
         self.natural = frozenset(self.native)
@@ -141,7 +141,7 @@ class _Solver:
                 if any(is_tensor(type_of(r)) for r in op.results) and op.__class__ not in CONTROL:
                     self._set_native(op, defaults=defaults)
             for group in self.groups:
-                # What comes back round a loop says more than what enters it.
+                # The loop-carried operand says more than the initial value.
                 known = [self.native[v] for v in group.operands() if v in self.native]
                 if known:
                     self.native.update(dict.fromkeys(group.values, known[-1]))
@@ -478,6 +478,6 @@ def _in_combine_region(op: Operation) -> bool:
 
 
 def _block_weight(block: Block) -> int:
-    """Weight of what stands at the start of a block."""
+    """Weight of the ops at the start of a block."""
     first = block.first_op
     return loop_weight(first) if first is not None else 1

@@ -1,7 +1,7 @@
 """The layouts in which a store may be made.
 
-Accesses of one shape agree on one layout (`coalesce`), so that what is loaded is stored as it is. What comes from
-elsewhere, the result of a product above all, is converted in any case, so that a store is free to have its own:
+Accesses of one shape agree on one layout (`coalesce`), so that what is loaded is stored as it is. A value of another
+layout, the result of a product above all, is converted in any case, so that a store is free to have its own:
 
 - as many neighbours in a thread as it moves at once, and not as many as others do: a thread with eight halves that goes
   to memory one by one leaves its neighbours seven apart, and each instruction touches eight times as many sectors;

@@ -33,7 +33,7 @@ class GpuTarget:
     summed: tuple[tuple[str, int], ...] = ()
     """Types of floats of which one atomic, a sum mostly, takes several neighbours, with how many."""
     shared_memory: int = 48 * 1024
-    """Bytes of shared memory that a block may have; every GPU gives it what stands here."""
+    """Bytes of shared memory that a block may have; every GPU gives it this many."""
     options: tuple[tuple[str, int | str | bool], ...] = ()
     num_stages: int = 1
     """Of loops that do not say themselves how many stages they want."""

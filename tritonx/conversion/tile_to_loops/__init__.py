@@ -8,7 +8,7 @@ The way of a kernel through this package:
   may share a loop in `accesses.py`, and what may be overwritten in `in_place.py`;
 * `emitter.py` holds where every value is, and evaluates a tile at a position; `loops.py`, `reduce.py` and `control.py`
   write the loops, `branches.py` the rest of the control flow; `elementwise.py`, `memory.py`, `shape.py`, `scan.py`,
-  `dot.py`, `atomic.py`, `debug.py`, `external.py` write what stands in them, one op family each;
+  `dot.py`, `atomic.py`, `debug.py`, `external.py` write what the loops contain, one op family each;
   `vector_functions.py` puts those of `conversion/mathlib` into the module;
 * `prefixes.py`, with the polynomials of `exact.py`, finds up to where the masks of a loop are all true, for which it is
   written without them, and `streaming.py` which of its stores go past the caches; `demand.py` finds what part of a

@@ -170,7 +170,7 @@ def _read(e: Emitter, address: str, element: Attribute, order: str) -> str:
 
 
 def _load(e: Emitter, op: tile.AtomicLoadOp, mask: str | None, address: str) -> str:
-    """One element where ``mask`` is true, 0 elsewhere."""
+    """One element where ``mask`` is true, otherwise 0."""
     element, order = element_type(op.result.type), MEMORY_ORDERS[op.sem.value.data]
     if mask is None:
         return _read(e, address, element, order)

@@ -2,7 +2,7 @@
 
 What lies in the padding is unknown, and nothing uses it: the front end masks stores by `index < 96`, and along K it
 fills both operands with zeros. Both can be read off the IR. A row of a product is not needed if all that is computed
-from it, element by element and round loops, ends in stores whose masks leave it out. A step of K adds nothing if both
+from it, element by element and around loops, ends in stores whose masks leave it out. A step of K adds nothing if both
 operands are zeros there.
 """
 

@@ -187,7 +187,7 @@ class Emitter:
 
     @contextmanager
     def conditionally(self) -> Generator[None]:
-        """What is evaluated inside is forgotten afterwards: it stands in a block that does not always run."""
+        """Values evaluated inside are forgotten afterwards: they are in a block that does not always run."""
         saved, self._memo = self._memo, dict(self._memo)
         yield
         self._memo = saved

@@ -7,8 +7,8 @@
 
 The builtin exists because a launch should cost about a microsecond: it reads the arguments' addresses and numbers
 without making Python objects, releases the interpreter lock and calls `tx.run`. Reading `ob_type` at offset 8 and a
-NumPy array's data pointer at offset 16 is right for CPython builds with the lock; elsewhere the driver calls `tx.run`
-through ctypes.
+NumPy array's data pointer at offset 16 is right for CPython builds with the lock; on other builds the driver calls
+`tx.run` through ctypes.
 
 The context is a block of 8-byte cells, laid out by `Context`. The grid runs in the caller's thread when its estimated
 work is too small to be worth waking others (`GRAIN`).

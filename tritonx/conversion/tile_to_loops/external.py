@@ -1,4 +1,4 @@
-"""Code from elsewhere: functions of the C library, regions applied element by element, inline assembly (refused)."""
+"""External code: functions of the C library, regions applied element by element, inline assembly (refused)."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class Instructions(IntFlag):
 
     @property
     def words(self) -> str:
-        """What stands in the text since 3.9."""
+        """The text since 3.9."""
         return "|".join(str(one.name).lower() for one in Instructions if one in self) if self else "none"
 
 

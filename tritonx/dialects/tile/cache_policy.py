@@ -115,7 +115,7 @@ EVICTION = tuple(words.replace("cacheModifier = cg ", "").replace("= cg,", "= no
 
 
 def cached(example: str) -> Spellings:
-    """What an access declares; `example` has `WORDS` where a policy stands."""
+    """What an access declares; `example` has `WORDS` in place of a policy."""
     assert EVICTION[0] in example, "the example of an access that caches has a policy"
     words, attribute = (WORDS, ATTRIBUTE) if WORDS in example else EVICTION
     later = re.sub(r"(tensordesc)<tensor<([^<>]*)>>", r"\1<\2>", example)

@@ -1,4 +1,4 @@
-"""The enumerations of the tile dialect, with the numbers that stand in the IR and the words that stand in its text.
+"""The enumerations of the tile dialect, with their numbers in the IR and their words in its text.
 
 A case is spelled in lower case in the text; where that is not so, `keyword` says how.
 """

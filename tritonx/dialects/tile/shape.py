@@ -49,7 +49,7 @@ def _check_same_elements(source: object, result: object) -> None:
 
 
 ANEW = "tt.anew"
-"""On a `tt.make_range`: its numbers are computed where it stands, and none that are known already are taken."""
+"""On a `tt.make_range`: its numbers are computed in place, and equal ones computed before are not reused."""
 
 
 @define

@@ -110,7 +110,7 @@ MODULES: dict[str, str] = {
         }.items()
     },
 }
-"""Module → its names; a module stands behind the one that holds it."""
+"""Module → its names; a module follows the one that holds it."""
 
 
 class _Refusing(type):

@@ -13,7 +13,7 @@ CALLS_NESTED = 200
 """So many calls may be under way in each other; a recursion deeper than that is taken for one without an end."""
 
 FRAMES = 60 * CALLS_NESTED
-"""Python's frames for that: about ten a call, and more where the call stands deep in blocks and expressions."""
+"""Python's frames for that: about ten a call, and more where the call is deep in blocks and expressions."""
 
 
 @dataclass

@@ -2,8 +2,9 @@
 
 Branches, loops and conditional expressions are generated into blocks of their own, and only then is it known whether
 an op is made of them. Nothing that writes may be lost on the way, so a block ends in one of three ways: as a region of
-an op, unpacked where the generator stands, or discarded, which is for what is generated again and for what Python does
-not evaluate. ``ModuleGenerator`` records every block that ops were put into, and ``lost`` finds what ended otherwise.
+an op, unpacked at the generator's insertion point, or discarded, which is for what is generated again and for what
+Python does not evaluate. ``ModuleGenerator`` records every block that ops were put into, and ``lost`` finds what ended
+otherwise.
 """
 
 from __future__ import annotations

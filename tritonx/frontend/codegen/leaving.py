@@ -1,15 +1,15 @@
 """``break`` and ``continue`` as structured statements.
 
-What stands behind an ``if`` of which a branch always leaves the loop's body belongs to the other branch::
+The statements after an ``if`` of which a branch always leaves the loop's body belong to the other branch::
 
     if x < 0:               if x < 0:
         continue                (nothing)
     total += x              else:
                                 total += x
 
-Where a branch leaves on some ways only, it sets a flag, and what stands behind is put under a test of it. A ``break``
-sets a flag besides that the loop asks before it goes on. Flags are compile-time values until branches of the running
-kernel differ in them, so that a branch which is pruned costs nothing.
+Where a branch leaves on some ways only, it sets a flag, and the statements after it are put under a test of the flag. A
+``break`` sets a flag besides that the loop asks before it goes on. Flags are compile-time values until branches of the
+running kernel differ in them, so that a branch which is pruned costs nothing.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class _Structuring:
 
 
 def _leaves(node: ast.stmt) -> bool:
-    """Whether the statement may leave the loop in whose body it stands; inner loops keep their own."""
+    """Whether the statement may leave the loop in whose body it is; inner loops keep their own."""
     if isinstance(node, ast.If):
         return any(map(_leaves, [*node.body, *node.orelse]))
     return isinstance(node, ast.Break | ast.Continue) or (isinstance(node, ast.With) and any(map(_leaves, node.body)))

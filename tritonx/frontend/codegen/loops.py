@@ -289,7 +289,7 @@ def _conditional(gen: FunctionGenerator, loop: _Conditional, assigned: frozenset
 
 
 def _while_condition(gen: FunctionGenerator, node: ast.While, attributes: dict[str, Attribute]) -> tensor | None:
-    """What stands behind ``while``, as a scalar int1."""
+    """The condition of a ``while``, as a scalar int1."""
     condition = unwrap(gen.expression(node.test))
     if isinstance(condition, core.condition):
         if unwrap(condition.disable_licm):

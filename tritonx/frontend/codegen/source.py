@@ -12,7 +12,7 @@ from tritonx.kernel.source import JITCallable
 
 
 class FunctionSource:
-    """A jit function as source. ``text`` starts at ``def``, which is line 1 and stands on line ``first_line`` of
+    """A jit function as source. ``text`` starts at ``def``, which is line 1 and is on line ``first_line`` of
     ``file``; ``indentation`` columns were cut off each line."""
 
     __slots__ = ("closure", "definition", "file", "first_line", "function", "globals", "indentation", "name", "text")

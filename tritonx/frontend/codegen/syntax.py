@@ -90,7 +90,7 @@ def is_path(node: ast.expr) -> bool:
 
 
 def may_return(statements: Iterable[ast.stmt]) -> bool:
-    """Whether a ``return`` stands among ``statements``, nested ones included."""
+    """Whether a ``return`` is among ``statements``, nested ones included."""
     return any(_may_return(statement) for statement in statements)
 
 

@@ -26,7 +26,7 @@ from tritonx.language.values.tensor import tensor
 from tritonx.language.values.tuples import slice as language_slice
 
 Item = None | EllipsisType | builtins.slice | int | tensor
-"""What may stand between the commas, without constexprs: a tensor is a scalar."""
+"""What is allowed between the commas, without constexprs: a tensor is a scalar."""
 
 
 class IndexingSemantics(ReduceSemantics, CastSemantics, DebugSemantics):
@@ -134,7 +134,7 @@ class _Stretch:
         return _Stretch(start, count, step)
 
 
-# What stands between the brackets.
+# The text between the brackets.
 
 
 def _items(index: Any) -> list[Any]:

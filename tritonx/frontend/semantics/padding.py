@@ -81,6 +81,6 @@ class PaddingSemantics(SemanticsBase):
         return self._chosen(inside, value, self.index(value, (0,) * len(value.type.shape)))
 
     def _chosen(self, inside: tensor, value: tensor, other: tensor) -> tensor:
-        """Storage of ``value`` where ``inside`` holds, and a scalar elsewhere."""
+        """Storage of ``value`` where ``inside`` is true, otherwise a scalar."""
         stored = self.whole(value)
         return self.emit(arith.SelectOp, (inside, stored, self.splat(other, stored.type.shape)), stored.type)

@@ -77,7 +77,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
 
     def _filled_in(self, values: list[tensor], axes: Sequence[int], combine_fn: object) -> tuple[list[tensor], object]:
         """Storage to be combined along ``axes`` by the function that is returned with it: the padding of these axes
-        changes nothing. A flag may stand behind the values."""
+        changes nothing. A flag may follow the values."""
         shape = values[0].type.shape
         inside = self.inside(shape, axes)
         if inside is None:

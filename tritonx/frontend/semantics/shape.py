@@ -66,8 +66,8 @@ class ShapeSemantics(PaddingSemantics):
         return self.cropped(self.from_bits(self.reshape(found, storage_shape(shape)), value.dtype), shape)
 
     def _sources(self, source: Sequence[int], target: Sequence[int]) -> tensor:
-        """Where in the storage of a block of the shape ``source`` stands what a block of the shape ``target`` has of
-        its elements at each position of its own storage: a 1-D block."""
+        """For each position in the storage of a block of the shape ``target``, the position of the same element in the
+        storage of a block of the shape ``source``: a 1-D block."""
         stored = storage_shape(target)
         place = self.row(0, prod(stored))
         element = self._digits(place, stored, target)

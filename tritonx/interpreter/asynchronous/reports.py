@@ -63,8 +63,7 @@ def position_of(op: Operation) -> str | None:
 
 @dataclass
 class Reports:
-    """Collects reports: of one kind about one pair of ops, the first one, and how often it was. `locate` says where an
-    op stands."""
+    """Collects reports: of one kind about one pair of ops, the first one, and its count. `locate` locates an op."""
 
     found: dict[tuple[Kind, Operation | None, Operation | None], Report] = field(
         default_factory=dict[tuple[Kind, Operation | None, Operation | None], Report]

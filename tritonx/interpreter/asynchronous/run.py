@@ -33,7 +33,7 @@ class Wrong(AssertionError):
 @dataclass(frozen=True)
 class Setting:
     """How to execute. `warps`: whether the module says where warps wait (None: where its memory is placed).
-    `timeline`: where to write down what the first program did. `locate` says where an op stands, for reports."""
+    `timeline`: where to write down what the first program did. `locate` gives an op's location, for reports."""
 
     warps: Warps | None = None
     order: Order = field(default_factory=Order)

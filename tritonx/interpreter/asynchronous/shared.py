@@ -152,7 +152,7 @@ class SharedMemory:
         return bool(self.clocks.seen[warp, access.warp] >= access.clock)
 
     def _crosses(self, access: Access, touch: Touch) -> bool:
-        """Whether a fence must stand between: one of them writes."""
+        """Whether a fence is needed between them: one of them writes."""
         return touch.proxy is Proxy.ASYNC and self._needs_fence(access)
 
     def _needs_fence(self, access: Access) -> bool:

@@ -3,7 +3,7 @@
 The order is part of the meaning, so that every way of executing on a host gives the same bits: a halving tree. Of n
 elements along the axis, element i of the first half is combined with element i of the second half (as the region's
 first and second argument), all of them at once; then the n/2 results in the same way, until one is left. An odd n
-leaves its middle element for the next round. A device may use another order: reductions of floats are compared with
+leaves its middle element for the next step. A device may use another order: reductions of floats are compared with
 tolerances there.
 """
 

@@ -50,7 +50,7 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
     held: dict[int, Attribute] = {}
 
     def visit_held(attribute: Attribute) -> None:
-        # Most stand at many places, as one object: equal ones are found by what they are made of, which takes longer.
+        # Most occur at many places, as one object: equal ones are found by what they are made of, which takes longer.
         if id(attribute) not in held:
             held[id(attribute)] = attribute
             visit(attribute)

@@ -46,7 +46,7 @@ class Piece:
     parse: ParseStep
     print: PrintStep
     starts: StartTest
-    """Whether the parser stands at this piece; what an optional group asks its first piece."""
+    """Whether the parser is at this piece; what an optional group asks its first piece."""
     present: Callable[[IRDLOperation], bool]
     """Whether there is something to print; what an optional group asks its anchor."""
     after_open: bool = False

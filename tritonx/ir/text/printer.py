@@ -1,7 +1,7 @@
 """A printer that writes MLIR's text: attribute aliases at the top, dictionaries in order of their keys, locations on
 demand.
 
-xDSL's printer has no aliases and prints what it is given in the order in which it stands. Texts of types and locations
+xDSL's printer has no aliases and prints what it is given in the given order. Texts of types and locations
 are kept while a module is printed, and text goes to the stream in one piece for each op.
 """
 
@@ -23,7 +23,7 @@ from tritonx.ir.text.aliases import LOCATION_KINDS, collect_aliases
 from tritonx.ir.text.floats import float_text
 
 _ESCAPES = {byte: f"\\{byte:02X}" for byte in (*range(0x20), 0x22, *range(0x7F, 0x100))} | {0x5C: "\\\\"}
-"""How a byte stands in a literal, where not as itself."""
+"""The escape of a byte in a literal, where there is one."""
 
 
 def _literal(text: bytes) -> str:
@@ -49,14 +49,14 @@ class Printer(XDSLPrinter):
         self.level = level
         self._aliases: dict[Attribute, str] = {}
         self._known: dict[int, tuple[Attribute, str]] = {}
-        """Texts of types and locations, by what they are as objects: most stand at many places as one."""
+        """Texts of types and locations, by what they are as objects: most occur at many places as one."""
 
     def print_module(self, module: Operation) -> None:
         """Prints the aliases, the module and a newline."""
         aliases = collect_aliases(module, locations=self.print_debuginfo)
         before = {a: n for a, n in aliases.items() if not isinstance(a, LOCATION_KINDS)}
         behind: dict[Attribute, str] = {a: n for a, n in aliases.items() if isinstance(a, LOCATION_KINDS)}
-        # An alias may use those printed before it, nested first; location aliases stand behind the module, except the
+        # An alias may use those printed before it, nested first; location aliases follow the module, except the
         # first.
         for attribute, name in before.items():
             self._print_alias(attribute, name)
@@ -79,7 +79,7 @@ class Printer(XDSLPrinter):
         self._aliases[attribute] = name
 
     def _location_text(self, attribute: Attribute) -> str | None:
-        """What stands in `loc(…)`; None for what is not made of places, names and calls alone."""
+        """The text in `loc(…)`; None for what is not made of places, names and calls alone."""
         match attribute:
             case FileLineColLoc():
                 return f"{_literal(attribute.filename.data.encode())}:{attribute.line.data}:{attribute.column.data}"

@@ -34,8 +34,8 @@ __all__ = [
 def atomic_load(
     pointer: object, mask: object = None, sem: object = None, scope: object = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Read memory where ``mask`` holds, each element as one step; anything elsewhere. The result has the shape of
-    ``pointer`` and ``mask`` together, and the dtype that is pointed to: an integer or a float of 8 to 64 bits.
+    """Read memory where ``mask`` holds, each element as one step; other elements may have any value. The result has the
+    shape of ``pointer`` and ``mask`` together, and the dtype that is pointed to: an integer or a float of 8 to 64 bits.
 
     ``sem`` is "acquire" (the default), behind which the program sees all that a release before the value it reads made
     visible, in all of its threads, or "relaxed"; ``scope`` as of ``atomic_add``. It is never merged with another load,

@@ -16,7 +16,7 @@ _OF_THE_RUNTIME = frozenset({"name", "function", "stream"})
 
 
 class LaunchHook(Hook):
-    """One for a process. Kernels that ``launch_metadata`` itself launches stand in a state of their own
+    """One for a process. Kernels that ``launch_metadata`` itself launches are in a state of their own
     (`tritonx.profiler.state.metadata_state`), which the viewer leaves out.
 
     >>> LaunchHook() is LaunchHook()

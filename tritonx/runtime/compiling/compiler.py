@@ -115,7 +115,7 @@ def _tells(name: str) -> bool:
 def begin(
     src: object, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
 ) -> CompiledKernel | Compile:
-    """As ``compile``, but what the cache does not have is only begun: who asks decides where it is done."""
+    """As ``compile``, but a compile that the cache does not have is only prepared: the caller decides where it runs."""
     start = time.perf_counter()
     source = source_of(src)
     wanted = _resolve_target(target)
@@ -263,7 +263,7 @@ class Compile:
         digest: str,
         file_name: str,
     ) -> None:
-        """``digest`` is of the source, with or without where it stands."""
+        """``digest`` is of the source, with or without its location."""
         self.source = source
         self.backend = backend
         self.target = target
@@ -394,7 +394,7 @@ class Compile:
             )
 
     def _names_files(self, made: Made) -> bool:
-        """Whether the code says in which files its source stands, as messages of assertions do. The first stage still
+        """Whether the code says in which files its source is, as messages of assertions do. The first stage still
         has those as ops."""
         first = next(iter(made.asm.values()))
         return self.options.names_files or (isinstance(first, str) and "tt.assert" in first)

@@ -2,8 +2,8 @@
 
 What the compiler is told of arguments makes compiles of their own, and many of them end in the same LLVM text: 200
 variants of five kernels of sglang's in 79. The stages behind that text are three fifths of a compile, and read nothing
-of the kernel but it. So the cache has a second way to an entry: under a digest of the text and of whatever else those
-stages read stands which entry has what they make, and what they add to the metadata. The text of that entry is
+of the kernel but it. So the cache has a second way to an entry: a digest of the text and of whatever else those stages
+read leads to the entry that has what they make, and to what they add to the metadata. The text of that entry is
 compared; where it is gone or another, the stages run.
 """
 

@@ -243,7 +243,7 @@ def source_of(given: Any) -> Source:
 
 
 def files_of(source: Source) -> tuple[str, ...]:
-    """The files that ``source`` stands in, in order: those of its function and of all that this may call."""
+    """The files that contain ``source``, in order: those of its function and of all that this may call."""
     if isinstance(source, IRSource):
         return (source.path,)
     functions = (source.fn, *source.constants.values())
@@ -253,7 +253,7 @@ def files_of(source: Source) -> tuple[str, ...]:
 
 
 def placed(source: Source) -> str:
-    """The digest of ``source`` and of where it stands."""
+    """The digest of ``source`` and of its location."""
     return hashlib.sha256(f"{source.hash()}-{files_of(source)}".encode()).hexdigest()
 
 

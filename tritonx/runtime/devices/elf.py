@@ -3,8 +3,8 @@ millisecond.
 
 The object is LLVM's own output for x86-64 Linux, position independent with the small code model, so few things occur in
 it: sections of code, constants and data, and the relocations of `_apply` (System V ABI for x86-64, table 4.9).
-Everything goes into one mapping, code first, so that all distances fit 32 bits; what lies elsewhere is reached through
-a table of addresses and jumps, as a dynamic linker does it. Code is never writeable once it can run. Anything
+Everything goes into one mapping, code first, so that all distances fit 32 bits; symbols outside of it are reached
+through a table of addresses and jumps, as a dynamic linker does it. Code is never writeable once it can run. Anything
 unexpected is a `LinkError`, and the loader leaves the object to LLVM.
 """
 

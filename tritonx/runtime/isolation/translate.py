@@ -64,8 +64,8 @@ def translate(
 
 
 def isolated(origin: Origin | None) -> bool:
-    """Whether text of this origin is compiled in a helper: it comes from elsewhere, some of it was passed on without
-    being known, or ``TRITONX_ISOLATE`` asks for it."""
+    """Whether text of this origin is compiled in a helper: it is external, some of it was passed on without being
+    known, or ``TRITONX_ISOLATE`` asks for it."""
     return knobs.compilation.isolate or origin is None or bool(origin.foreign)
 
 

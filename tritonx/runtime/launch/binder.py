@@ -29,7 +29,7 @@ After the first compile the function gets other code, for arguments of the class
 
 NumPy's arrays are read as their handlers do it (`specialize`), in the way that has to be: by their address, and by the
 byte that says whether they may be written to. The options that launches were given by keyword are parameters of the
-function (``num_warps=$missing`` behind ``*$extra``) and stand in the key by position: no dictionary is made for them.
+function (``num_warps=$missing`` behind ``*$extra``) and are in the key by position: no dictionary is made for them.
 
 A parameter may have any name. ``$`` stands for a prefix that no parameter of this kernel starts with; every name that
 is not a parameter has it, Python's builtins included.
@@ -292,7 +292,7 @@ def _without(options: Sequence[str]) -> str:
 
 
 def _constant_key(name: str, number: int) -> str:
-    """What stands in the key for a compile-time argument: see ``ConstantKeys``."""
+    """The key's part for a compile-time argument: see ``ConstantKeys``."""
     return (
         f"{name} if $type({name}) is $t{number} else $m[1] if ($m := $m{number})[0] is {name} else $c{number}({name})"
     )

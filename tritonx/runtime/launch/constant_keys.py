@@ -5,9 +5,9 @@ For the argument at position 4 the generated launch says
     BLOCK if $type(BLOCK) is $t4 else $m[1] if ($m := $m4)[0] is BLOCK else $c4(BLOCK)
 
 ``$t4`` is the class that the first argument there had, where values of that class are equal only if they mean the same.
-For anything of another class stands an object that ``$c4`` finds by its identity. ``$m4`` has the last such argument,
-where it cannot change, and that object. So an integer, a string or a flag costs a test, and what a program hands in
-again one more.
+An argument of any other class is represented by an object that ``$c4`` finds by its identity. ``$m4`` has the last such
+argument, where it cannot change, and that object. So an integer, a string or a flag costs a test, and what a program
+hands in again one more.
 """
 
 from __future__ import annotations

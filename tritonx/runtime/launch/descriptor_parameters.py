@@ -129,8 +129,7 @@ class FlatParameters:
         self, launch: Callable[..., None], maps: Mapping[int, Flatten] = NO_MAPS, made: Made | None = None
     ) -> Callable[..., None]:
         """``launch(x, y, z, stream, *flat)`` for the source's arguments; itself without descriptors. ``maps``: what
-        makes the values for a parameter, by its position, where that is a tensor map. What is ``made`` stands behind
-        the others."""
+        makes the values for a parameter, by its position, where that is a tensor map. ``made`` comes last."""
         if not self.any and not maps and made is None:
             return launch
         names = {f"flatten{i}": maps.get(i, flat_values) for i, p in enumerate(self.maps) if i in maps or p is not None}

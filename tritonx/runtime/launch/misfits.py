@@ -77,7 +77,7 @@ def place_of(kernel: KernelDeclaration) -> str:
 
 
 def twice(kernel: KernelDeclaration) -> str:
-    """What ends in the kernel's name, to stand in front of Python's "() got multiple values for argument"."""
+    """What ends in the kernel's name, to be put in front of Python's "() got multiple values for argument"."""
     name, position = kernel.__name__, place_of(kernel)
     hint = f"hint: the parameters are {name}({', '.join(kernel.arg_names)})"
     return f"an argument is given by position and again by name\n  --> {position}\n{hint}\n{name}"

@@ -1,6 +1,6 @@
 """Compiling configurations before they are measured.
 
-A configuration is launched with ``warmup=True`` through everything that stands between the tuner and the kernel
+A configuration is launched with ``warmup=True`` through everything between the tuner and the kernel
 (heuristics, wrappers of libraries); what the launch would compile is not compiled but handed to an executor, and the
 kernel gets a promise in its place. So there is no second idea of what a configuration compiles. Whatever goes wrong
 here is of no account: the measured launch then compiles in this process, and raises what there is to raise.

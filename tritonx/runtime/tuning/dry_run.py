@@ -1,6 +1,6 @@
 """What a configuration would compile, told without compiling anything.
 
-As for compiling ahead, a configuration is launched with ``warmup=True`` through the heuristics that stand between the
+As for compiling ahead, a configuration is launched with ``warmup=True`` through the heuristics between the
 tuner and the kernel, so that there is no second idea of what it compiles.
 """
 

@@ -20,7 +20,7 @@ WORTH_WORKERS = 4
 """Configurations from which processes are started for compiling."""
 
 _EACH = 2
-"""Compiles begun for each worker before anything is measured."""
+"""Compiles started for each worker before anything is measured."""
 
 _HOST = 1
 """DLDeviceType of the processor."""

@@ -12,7 +12,7 @@ from tritonx.runtime.tuning.launches import TunedLaunches
 
 
 class RemoteLaunches:
-    """Launches that ``executor``, which has a process with a device, measures. Compiles are begun by ``here``."""
+    """Launches that ``executor``, which has a process with a device, measures. ``here`` starts the compiles."""
 
     def __init__(self, case: Case, executor: Executor, here: TunedLaunches, configs: Sequence[Config]) -> None:
         """``configs`` are those that pruning leaves, here as there."""

@@ -26,11 +26,11 @@ class Launches(Protocol):
 
     @property
     def in_flight(self) -> int:
-        """As many compiles are begun before anything is measured: the front end is this thread's, as measuring is."""
+        """As many compiles are started before anything is measured: the front end is this thread's, as measuring is."""
         ...
 
     def begin(self, config: Config) -> Future[Made] | None:
-        """Have it compiled elsewhere; None where there is nothing to wait for."""
+        """Have it compiled by a worker; None where there is nothing to wait for."""
         ...
 
     def on_host(self) -> bool:
@@ -148,7 +148,7 @@ def benched(bench: Callable[[Config], list[float]], config: Config, records: Rec
 
 
 def compiled_in_order(launches: Launches, configs: Sequence[Config], records: Records | None = None) -> list[Config]:
-    """``configs``, all begun; on a host all compiled."""
+    """Start the compiles of all ``configs``; on a host, finish them."""
     wanted = [config for config in dict.fromkeys(configs) if records is None or records.get(config) is None]
     flying = [future for config in wanted if (future := launches.begin(config)) is not None]
     if launches.on_host():

@@ -167,7 +167,7 @@ def parse(given: object, name: str, *, constexpr: bool) -> Domain:
 
 
 def _constant(text: str, name: str) -> Domain:
-    """Of a compile-time parameter. A text that is a value of it stands in a list, where it is another domain alone."""
+    """Of a compile-time parameter. A text that is a value of it is in a list, where it is another domain alone."""
     if text == "float":
         raise command.Mistake(
             f"argument {name}: each value of a compile-time parameter is compiled, and 'float' names none of them; "

@@ -1,9 +1,9 @@
 """Tiles of pointers that a loop only moves as a whole are carried as the one pointer that they begin at.
 
 `ptrs += BLOCK * stride` in a loop moves every pointer of a tile by the same amount. Carried as a tile, each access of
-a thread takes a pair of registers for the whole loop, and two additions a round; and where the tile is computed for a
-later round, as in a pipeline, as many again. As a pointer and a tile of offsets, which do not change, the loop carries
-one pair, and what is left is the offsets: constants of the instructions where they are far enough known.
+a thread takes a pair of registers for the whole loop, and two additions an iteration; and where the tile is computed
+for a later iteration, as in a pipeline, as many again. As a pointer and a tile of offsets, which do not change, the
+loop carries one pair, and what is left is the offsets: constants of the instructions where they are far enough known.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ _CHANGES: tuple[type[Operation], ...] = (tile.BroadcastOp, tile.ExpandDimsOp, Co
 
 
 def _converted_in_front(loop: scf.ForOp, value: SSAValue) -> SSAValue:
-    """A tile of pointers that is made without conversions of their layout, which would be made again in each round: in
-    front of the loop the offsets are converted instead."""
+    """A tile of pointers that is made without conversions of their layout, which would be made again in each iteration:
+    in front of the loop the offsets are converted instead."""
     recipe = _recipe(value)
     if recipe is None:
         return value

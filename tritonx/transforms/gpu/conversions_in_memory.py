@@ -47,8 +47,8 @@ def _sides(op: ConvertLayoutOp) -> tuple[LinearLayout, LinearLayout, int]:
 
 
 def write_through_buffers(group: Sequence[tuple[ConvertLayoutOp, LinearLayout]]) -> None:
-    """Write conversions of one block as `ttg.local_alloc` and `ttg.local_load`, each with the arrangement that stands
-    beside it (offset → index); a load stands in front of the first user.
+    """Write conversions of one block as `ttg.local_alloc` and `ttg.local_load`, each with the arrangement beside it
+    (offset → index); a load is placed in front of the first user.
     """
     for op, memory in group:
         type_ = type_of(op.result)
@@ -73,7 +73,7 @@ def user_in(block: Block, user: Operation) -> Operation:
 
 
 def first_load_before(op: Operation) -> Operation:
-    """The first of the loads from shared memory that stand directly in front of `op`; `op` where there are none. What
+    """The first of the loads from shared memory directly in front of `op`; `op` where there are none. What
     is stored there is waited for with what they load, and comes between none of them and the product that they are for
     (`fuse-operand-loads`)."""
     while isinstance(op.prev_op, LocalLoadOp):

@@ -11,11 +11,11 @@ before one thread arrives for all, all must have come there.
 A conversion in which every warp keeps to bytes of its own synchronises its warps each for itself. Such accesses pend
 apart, with what says which warp owns what: another access with the same owners does not meet them.
 
-A barrier in a loop that only its first round needs stands in front of the loop. Which those are is tried: if with
-nothing pending in front fewer barriers would be in it, one there is for them all.
+A barrier that only the first iteration of a loop needs is placed in front of the loop. Which those are is tried: if
+with nothing pending in front fewer barriers would be in it, one there is for them all.
 
-A barrier for an op behind products that are under way stands in front of these, if there it is as good: who has issued
-a product, which takes a warp long when its operands are registers, starts the next copy without waiting for the
+A barrier for an op after products that are in flight is placed in front of these, if there it is as good: who has
+issued a product, which takes a warp long when its operands are registers, starts the next copy without waiting for the
 others (attention forward of 128 in 8 warps, H200: 1.03 times as fast).
 
 The regions of `ttg.warp_specialize` are run by different threads at the same time. A barrier in one is for its threads

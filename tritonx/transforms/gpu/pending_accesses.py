@@ -57,7 +57,7 @@ class Pending:
         return Pending(late=self.late)
 
     def behind(self, block: Block) -> Pending:
-        """As what is pending is known behind a round of a block."""
+        """The pending accesses as they are known after an iteration of a block."""
         return replace(
             self,
             reads=frozenset(interval.behind(block) for interval in self.reads),

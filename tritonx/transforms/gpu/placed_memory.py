@@ -1,8 +1,8 @@
 """Bytes of shared memory that a value names, or an op has for itself, as `allocate-shared-memory` has placed them.
 
 Of a buffer of slots, which a loop takes in turn, a view names one of which the number is only known as a value. Two
-such views of the same round are apart where their numbers are, however they are counted (`analysis/slot_sequence`). As
-the round ends its numbers mean nothing any more: then such an access is one of the whole buffer."""
+such views of the same iteration are apart where their numbers are, however they are counted (`analysis/slot_sequence`).
+The numbers are not valid after the iteration: then such an access is one of the whole buffer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Interval(NamedTuple):
         return not self.slot.is_apart(other.slot)
 
     def behind(self, block: Block) -> Interval:
-        """As it is known behind the round of a block."""
+        """The memory as it is known after an iteration of a block."""
         loop = None if self.slot is None else self.slot.loop
         return self if loop is None or loop.body.block is not block else Interval(self.start, self.end)
 
@@ -73,7 +73,7 @@ class PlacedMemory:
         return self._places.get(value, ALL)
 
     def in_round(self, value: SSAValue) -> Interval:
-        """The same, or the slot of it in a round of a loop."""
+        """The same, or the slot of it in an iteration of a loop."""
         slot = Slot.of(value, self._known)
         known = isinstance(slot.root.owner, gpu_layout.LocalAllocOp) and slot.loop is not None
         return self.of(value)._replace(slot=slot if known else None)

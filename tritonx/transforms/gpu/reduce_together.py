@@ -1,4 +1,4 @@
-"""Reductions across warps that stand one after another exchange what they have found behind one barrier.
+"""Consecutive reductions across warps exchange what they have found behind one barrier.
 
 A reduction folds a thread's registers, combines lanes, writes what each warp has found to shared memory, waits, and
 reads. Two of them wait twice; and the assembler issues what a warp-wide instruction does not need behind it, so that
@@ -82,7 +82,7 @@ def _fit(room: Room, most: int, group: list[tile.ReduceOp]) -> bool:
 
 
 def _join(group: list[tile.ReduceOp]) -> None:
-    """One op where the last of them stands."""
+    """One op in place of the last of them."""
     builder = Builder.before(group[-1])
     builder.location = group[0].location
     arguments = [argument for side in (0, 1) for op in group for argument in _side(op, side)]

@@ -33,7 +33,7 @@ _FREE: tuple[type[Operation], ...] = (*SPREAD, tile.MakeRangeOp)
 
 
 def remake_offsets(module: ModuleOp, room: int) -> None:
-    """Compute what a store outside of innermost loops needs of indices where it stands: pointers and masks that are
+    """Compute what a store outside of innermost loops needs of indices at the store: pointers and masks that are
     made of ranges, by sums, products, comparisons and changes of shape, of ranges marked `tt.anew`.
 
     That is if other ops use them too, and somewhere between the last loop in front and the store the tiles that threads

@@ -1,15 +1,14 @@
-"""Pointers of nested loops are summed so that what an outer loop's rounds have in common need not be kept for them
+"""Pointers of nested loops are summed so that what an outer loop's iterations have in common need not be kept for them
 (`rematerialise`).
 
 `(p + rows * stride) + columns`, in a loop in which only the columns change, is a pointer for each row that LLVM
-computes in front of the loop, as it does with all that is the same in every round. In a loop that itself has loops,
+computes in front of the loop, as it does with all loop invariants. In a loop that itself has loops,
 with a product's sum, these pointers are registers that nothing else can have in the meantime, two a row, and as many
 again for each stage of a pipeline that is filled there. `(p + columns) + rows * stride` takes no more additions and is
 one pointer, of which nothing can be computed in front.
 
 A grouped product of 64×256×64 with four stages in 128 threads kept 96 registers of pointers beside the sum's 128, and
-spilled 428 bytes; it spills none now. Where there is room it is left alone: what is kept is what the round need not
-compute."""
+spilled 428 bytes; it spills none now. Where there is room it is left alone: what is kept is not computed again."""
 
 from __future__ import annotations
 
@@ -84,7 +83,7 @@ class _Nest:
     changes: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
 
     def sums(self) -> list[_Sum]:
-        """Those of which only the second offset changes from round to round, and is fewer numbers in a thread."""
+        """Those of which only the second offset changes between iterations, and is fewer numbers in a thread."""
         found = (_sum_of(op) for op in ops_in(self.loop) if isinstance(op, tile.AddPtrOp))
         return [
             each
@@ -101,7 +100,7 @@ class _Nest:
         return max(Pressure(block).across(loop) for loop in _loops_in(self.loop) if (block := loop.parent) is not None)
 
     def varies(self, value: SSAValue) -> bool:
-        """Whether a value may differ from round to round."""
+        """Whether a value may differ between iterations."""
         for each in sources_first((value,), self._undecided):
             if each not in self.changes:
                 self.changes[each] = is_defined_inside(each, self.loop) and self._made_anew(each.owner)

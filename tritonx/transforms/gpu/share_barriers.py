@@ -1,4 +1,4 @@
-"""Conversions through shared memory that stand one after another wait once, together.
+"""Consecutive conversions through shared memory wait once, together.
 
 A conversion that exchanges data between warps writes its scratch memory, waits for the block, and reads. A second one
 in the same memory must first wait for the first one's reads, and then for its own writes: a transposed store with a

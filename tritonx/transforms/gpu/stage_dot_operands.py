@@ -63,18 +63,18 @@ class StageDotOperands(ModulePass):
     memory and a load from it. Conversions inside a warp stay. `fuse-operand-loads` has products read the memory
     themselves, a step of K at a time, instead of keeping all of K in registers.
 
-    For products that load whole matrices the memory is swizzled for that. The load stands in front of the first user;
-    one that was converted outside the loop of its products stays there, unless it takes more than three quarters of the
-    `registers` that a thread can name, with what the loop carries and the product's result: then it is read again for
-    each product. Where their number is unknown it stays.
+    For products that load whole matrices the memory is swizzled for that. The load is placed in front of the first
+    user; one that was converted outside the loop of its products stays there, unless it takes more than three quarters
+    of the `registers` that a thread can name, with what the loop carries and the product's result: then it is read
+    again for each product. Where their number is unknown it stays.
 
     For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as a conversion would
     put it. An operand of such a unit that was converted outside the loop stays in registers as well, if `SLICES` of
-    others have room beside it: a round of attention forward (head 64, f16, gfx942) reads 8 vectors less of the LDS, of
-    which it takes 16 KiB instead of 32. Others are staged as long as a function's buffers fit the `shared_memory` that
-    a block may have: those of multiply-adds first, then those made beside their product; stored where they were
-    converted, or only in front of the product if memory is free by then. Other conversions stay, which are cut into
-    parts."""
+    others have room beside it: an iteration of attention forward (head 64, f16, gfx942) reads 8 vectors less of the
+    LDS, of which it takes 16 KiB instead of 32. Others are staged as long as a function's buffers fit the
+    `shared_memory` that a block may have: those of multiply-adds first, then those made beside their product; stored
+    where they were converted, or only in front of the product if memory is free by then. Other conversions stay, which
+    are cut into parts."""
 
     name = "stage-dot-operands"
     contract = Contract(
@@ -189,7 +189,7 @@ class Staged:
 
 
 def _stage_slices(group: list[Operand], *, late: bool) -> list[Staged]:
-    """For operands of one product: buffers where the conversions stand, or in front of the product and its loads if
+    """For operands of one product: buffers at the conversions, or in front of the product and its loads if
     that is `late`, and their loads, which are the results, in front of the product."""
     allocs: list[LocalAllocOp] = []
     for operand in group:
@@ -260,7 +260,7 @@ def linear_size(shape: Ints) -> int:
 
 
 def _first_of(users: set[Operation], op: Operation) -> Operation:
-    """The first of some ops that stand behind ``op`` in its block."""
+    """The first of some ops that follow ``op`` in its block."""
     current = op.next_op
     while current is not None and current not in users:
         current = current.next_op

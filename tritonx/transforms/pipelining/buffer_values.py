@@ -16,11 +16,10 @@ the loop waits for no result: one more than the last product reads, so that the 
 An operand that lies otherwise in global memory than a matrix unit wants it is one that is computed: it is turned.
 
 A block of a descriptor is brought by the copy engine, which tells an mbarrier of the slot. Whoever reads waits there
-for the phase of this time round, whose parity is carried with the counter and turns when that starts anew.
+for the current phase, whose parity is carried with the counter and flips when the counter wraps.
 
-Each copy of the threads is a group of its own, and its token is given to the wait in front of the first reader. As it
-stands here the wait is for all groups; `expand-pipeline`, which runs the schedule, knows how many others have been made
-by then."""
+Each copy of the threads is a group of its own, and its token is given to the wait in front of the first reader. Here
+the wait is for all groups; `expand-pipeline`, which runs the schedule, knows how many others have been made by then."""
 
 from __future__ import annotations
 
@@ -202,7 +201,7 @@ def _candidates(
     schedule: LoopSchedule, given: BufferValues, facts: AxisFacts, budget: SharedBudget
 ) -> Iterator[tuple[LoopSchedule, Sequence[BufferedTile]]]:
     """Schedules with the tiles that go to slots, the best first: with all stages and with fewer, and then those whose
-    copies stand behind their last readers, which take a slot less and make the copies wait for the readers."""
+    copies are placed after their last readers, which take a slot less and make the copies wait for the readers."""
     made: list[tuple[LoopSchedule, Sequence[BufferedTile]]] = []
     for last in range(schedule.last, 0, -1):
         shorter = _shortened(schedule, last)

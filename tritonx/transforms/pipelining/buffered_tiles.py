@@ -228,7 +228,7 @@ def finished(schedule: LoopSchedule, product: MemoryProductOp) -> int | None:
 
 
 def _copies(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:
-    """How many there are from the one that a reader reads to the first behind where it stands."""
+    """How many there are from the one that a reader reads to the first after the reader."""
     sooner = schedule.position[load] < schedule.position[reader]
     return schedule.stage(reader) - schedule.stage(load) + sooner
 

@@ -1,7 +1,7 @@
 """Loads of a loop's body become copies to slots of buffers, with counters that go over the slots and waits in front of
 the readers: a plan (`plan`) is written down.
 
-Whatever is made here has a place in the loop's schedule, and stands in the text in front of all that use it."""
+Whatever is made here has a place in the loop's schedule, and precedes all of its users in the text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class Turn(NamedTuple):
-    """Where a counter is, as values of the body: the slot, and the parity of the time round."""
+    """Where a counter is, as values of the body: the slot, and the parity of the phase."""
 
     slot: SSAValue
     parity: SSAValue
@@ -159,7 +159,7 @@ class Rewriting:
     # --- readers
 
     def _wait_for_blocks(self, blocks: BlockCopies, barrier: Barrier, memory: SSAValue) -> None:
-        """A wait in front of the first reader, for the phase of its time round."""
+        """A wait in front of the first reader, for its phase."""
         placed, turn = self._at(barrier.waited), self._turn(self.plan.slots_of(barrier), barrier.waited)
         told = placed.emit(MemDescIndexOp, (memory, turn.slot), BARRIER)
         placed.make(blocks.wait(told, turn.parity, self.true))

@@ -1,7 +1,7 @@
 """Loops with a schedule become pipelines: the ops of one body are those of several iterations.
 
 In interval t an op of stage s runs for iteration t - s (`loop_schedule`). The intervals before that of the first
-op of the last stage stand in front of the loop; the loop itself has as many rounds as before, and in each an op
+op of the last stage are in front of the loop; the loop itself has as many iterations as before, and in each an op
 of stage s is `last - s` iterations ahead. So nothing is left to do behind it, however many iterations there are, none
 included: what runs ahead runs for iterations that there are not (`run_ahead`).
 
@@ -296,7 +296,7 @@ def _count_groups(schedule: LoopSchedule) -> list[tuple[AsyncWaitOp, AsyncWaitOp
 
 
 def _can_wait_at(schedule: LoopSchedule, wait: AsyncWaitOp, groups: Sequence[Operation], at: AsyncWaitOp) -> bool:
-    """Whether the groups have had an interval's time at an earlier wait, which stands in each interval, in front of the
+    """Whether the groups have had an interval's time at an earlier wait, which is in each interval, in front of the
     loop too, in which this one does."""
     is_there = schedule.stage(at) <= schedule.stage(wait)
     return is_there and all(_is_old(schedule, group, wait, at) for group in groups)

@@ -11,7 +11,7 @@ of its results.
 Registers hold words. What comes in narrower accesses is packed into them as it arrives, so that the thread waits for it
 in the interval that loads it, and unpacked again to be stored: nothing is ahead but of the products of that interval.
 Where these are shorter than memory takes to answer it is left where it is (a product of 64×64×32 halves whose operands
-are loaded one by one: 418 instructions a round, 356 without).
+are loaded one by one: 418 instructions an iteration, 356 without).
 
 Where asynchronous copies do not bring it, threads may store it (`UnitCosts.stores_slots`). With two stages what is
 loaded at the start of an interval is stored at the end of it, behind the products; with more at the start of the next

@@ -36,7 +36,7 @@ CHEAP = 32
 @dataclass(frozen=True)
 class LoopPipeline:
     """A loop with the loads that run ahead, as a problem: task i is the ops `macro_ops[i]`. There are `more` stages
-    than these loads need, for products to be begun before the results of others are worked on, and `room` bytes of a
+    than these loads need, so that products are issued before the results of others are used, and `room` bytes of a
     thread's registers (None: any number)."""
 
     graph: LoopGraph

@@ -134,11 +134,11 @@ def drop_place(op: Operation) -> None:
 
 
 def put_in_stages(schedule: LoopSchedule) -> LoopSchedule:
-    """The schedule of the body after its ops were moved: those of earlier stages stand first, those of one stage as
+    """The schedule of the body after its ops were moved: those of earlier stages are first, those of one stage as
     they run. Each cluster has ops of one stage then, so that the order of an interval is the one before.
 
     Ops of one iteration may run in an order that is not the text's. What is made for several of them at the place of
-    the first must stand behind what it needs of all, as text too, which is read as one iteration after another."""
+    the first must follow the operands of all of them, in the text too, which is read as one iteration after another."""
     places = _of_one_stage(schedule)
     end = terminator_of(schedule.loop.body.block)
     for op in sorted(schedule.order, key=places.__getitem__):

@@ -44,7 +44,7 @@ class Agent(StrEnum):
 
 @dataclass(frozen=True)
 class Point:
-    """In front of an op of the text, at a place of the schedule; of an op itself, where it stands."""
+    """In front of an op of the text, at a place of the schedule; of an op itself, its own position."""
 
     op: int
     place: Place
@@ -76,8 +76,8 @@ class View:
 
 @dataclass(frozen=True)
 class Read:
-    """An op that reads a slot, and when it is over with that: where it stands, where another one waits for it, or as it
-    stands a round later."""
+    """An op that reads a slot, and when it has finished: at its position, where another one waits for it, or at
+    its own position an iteration later."""
 
     at: Point
     over: Point
@@ -208,7 +208,7 @@ class Plan:
         return next((fault for fault in found if fault is not None), None)
 
     def _late(self, buffers: Iterable[int], at: Point, agent: Agent) -> str | None:
-        """Whether some wait stands before what it is for, or behind who needs it."""
+        """Whether some wait precedes what it waits for, or follows a user that needs it."""
         for number in buffers:
             buffer = self.buffers[number]
             if buffer.by is not agent:

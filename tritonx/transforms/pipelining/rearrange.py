@@ -73,7 +73,7 @@ def _over(schedule: LoopSchedule, reader: Operation) -> int:
 
 
 def _moved(schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp, last: int) -> LoopSchedule:
-    """With the load, and what is computed for it alone, behind the position, if it stands in front of it and nothing
+    """With the load, and what is computed for it alone, behind the position, if it is in front of it and nothing
     needs it there."""
     at = schedule.position[load]
     if at > last or any(_comes_later(schedule, load, op) for op in schedule.order[at + 1 : last + 1]):

@@ -1,6 +1,6 @@
 """Loops are given schedules: which op runs how many iterations later than the first, and in which order.
 
-Nothing is moved here. The schedule stands on the ops, in Triton's attributes, so that it can be read, tested and
+Nothing is moved here. The schedule is on the ops, in Triton's attributes, so that it can be read, tested and
 written by hand: `loop.stage`, how many intervals later than the first the op runs, and `loop.cluster`, its place within
 an interval, ops of one cluster in the order of the text; on the loop `tt.scheduled_max_stage`. What makes a pipeline of
 it are the passes behind.
@@ -70,9 +70,9 @@ class PipelineTarget(Named, Protocol):
 class ScheduleLoops(TargetModulePass[PipelineTarget]):
     """Schedules the innermost loops of which products need what they load.
 
-    Others only where the loop itself says how many stages it wants (`tt.num_stages`, which is the target's number
-    elsewhere; 1 keeps a loop as it is). Fewer stages are taken where the trip count is smaller, or the slots do
-    not fit a block's shared memory. Takes `ttg` with layouts and leaves it, but for the attributes.
+    Others only where the loop itself says how many stages it wants (`tt.num_stages`; the default is the target's
+    number, and 1 keeps a loop as it is). Fewer stages are taken where the trip count is smaller, or the slots do not
+    fit a block's shared memory. Takes `ttg` with layouts and leaves it, but for the attributes.
     """
 
     name = "schedule-loops"
@@ -158,7 +158,7 @@ class _Function:
         return LoopPipeline(graph, ahead, costs, stages, threads, self._width)
 
     def _with_products_ahead(self, pipeline: LoopPipeline, schedule: Schedule) -> tuple[LoopPipeline, Schedule]:
-        """With another stage, in which asynchronous products are begun before the threads work on the results of the
+        """With another stage, in which asynchronous products are issued before the threads work on the results of the
         last ones: where that is so much faster, and as many blocks share a multiprocessor's registers."""
         blocks = self._blocks(pipeline, schedule) if pipeline.is_asynchronous else None
         share = self.target.costs.thread_share(self.threads * blocks) if blocks is not None else None
@@ -226,7 +226,7 @@ class _Function:
 
     def _fits(self, pipeline: LoopPipeline, fewer: int) -> bool:
         """Whether the slots fit, with those of the function's other loops and all that it takes beside; each load with
-        so many fewer, as where its copy stands behind its readers."""
+        so many fewer, as where its copy is after its readers."""
         replaced = self.replaced | _stored(pipeline)
         lives: list[Life] = [buffer for buffer in self._buffers if buffer.op not in replaced]
         try:
@@ -295,7 +295,7 @@ def _stores(load: Operation) -> Iterable[Operation]:
 
 
 def clusters(macro_ops: Sequence[Sequence[int]], schedule: Schedule) -> list[list[int]]:
-    """The tasks of an interval in order, those together that may stand in the order of the text: of one stage, and each
+    """The tasks of an interval in order, those together that may keep the order of the text: of one stage, and each
     ending behind the one before."""
     found: list[list[int]] = []
     for task in schedule.order:

@@ -155,7 +155,7 @@ def addresses(
 
 
 def padding(builder: Builder, type: Attribute, with_nan: SSAValue | bool) -> SSAValue:
-    """The tile of ``type`` that stands outside a tensor: zeros, or NaNs for floats where ``with_nan``."""
+    """The tile of ``type`` that is read outside a tensor: zeros, or NaNs for floats where ``with_nan``."""
     if is_pointer(type):
         return builder.emit(tile.IntToPtrOp, (builder.constant(0, with_element(type, i64)),), (type,))
     zeros = builder.constant(0, type)

@@ -111,7 +111,7 @@ def _checked(function: tile.FuncOp, pointers: AttributedPointers) -> list[tile.A
 
 
 def _in_element(op: Operation) -> bool:
-    """Whether the op stands in a function of elements."""
+    """Whether the op is in a function of elements."""
     around = op.parent_op()
     while around is not None and not is_per_element(around):
         around = around.parent_op()
@@ -135,7 +135,7 @@ def _add_table(function: tile.FuncOp) -> SSAValue:
 
 
 def _pass_on(functions: list[tile.FuncOp], tables: dict[tile.FuncOp, SSAValue]) -> None:
-    """Calls pass the table of the function that they stand in."""
+    """Calls pass the table of the function that they are in."""
     changed = {f.sym_name.data for f in functions}
     for function in functions:
         for op in ops_in(function):
@@ -153,7 +153,7 @@ def _end_behind(kernel: tile.FuncOp, table: SSAValue) -> None:
 
 
 def _description(op: tile.Access, at: Iterable[SourcePoint]) -> Attribute:
-    """What a message says of an access: what it does, the elements' type and bytes, the shape, and where it stands:
+    """What a message says of an access: what it does, the elements' type and bytes, the shape, and its location:
     ``at`` a line, behind it those of calls."""
     element = pointee_of(element_type(op.ptr.type))
     action = "writes" if isinstance(op, tile.StoreOp | tile.AtomicStoreOp) else "reads"
@@ -368,7 +368,7 @@ class _Check:
 
 
 def _guard(op: tile.Access, check: _Check, allowed: SSAValue) -> None:
-    """The access itself only where it is ``allowed``; elsewhere a load gives 0."""
+    """The access itself only where it is ``allowed``; otherwise a load gives 0."""
     if isinstance(op, tile.AtomicPollOp):
         _guard_poll(op, check, allowed)
         return

@@ -4,21 +4,21 @@ A persistent kernel goes through its tiles in a loop, and for each through K in 
 empty at the start of each tile and drained at its end; in one loop over both the first loads of a tile run beside the
 last products and the stores of the tile before.
 
-    for i in range(lb, ub, step):            for _ in range(tiles · rounds):
+    for i in range(lb, ub, step):            for _ in range(tiles · iterations):
         prologue                                 if j == first: prologue
         for j in range(first, last, by):         body
-            body                       →         if it was the last round: epilogue
-        epilogue                                 i, j = those of the next round
+            body                       → if it was the last iteration: epilogue
+        epilogue                                 i, j = those of the next iteration
 
 What the prologue makes is carried by the loop, but for tiles of offsets and masks: these are made of scalars, so that
 what is known of their elements is not lost, and made anew. A value that the inner loop begins with is the one of before
-but in the first round of a tile: where it is the same for all tiles it is put in place behind the last round, so that
-an accumulator is not looked at before products add to it. An inner loop that may have no round at all stays in a copy
-of the nest, which is the outer loop alone then.
+but in the first iteration of a tile: where it is the same for all tiles it is put in place after the last iteration, so
+that an accumulator is not looked at before products add to it. An inner loop that may have no iteration stays in a
+copy of the nest, which is the outer loop alone then.
 
-Where the inner bounds follow from the outer counter, a loop in front of it adds up how many rounds there are; each
-round makes its tile's bounds anew, and those of the next. If a tile might have none, and one does, the copy of the nest
-runs, as it is."""
+Where the inner bounds follow from the outer counter, a loop in front of it adds up how many iterations there are; each
+iteration computes its tile's bounds again, and those of the next. If a tile might have none, and one does, the copy of
+the nest runs, as it is."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TOPIC = "pipeline"
 class FlattenLoops(ModulePass):
     """Makes one `scf.for` of each that has the attribute ``tt.flatten`` and the loop inside it.
 
-    There must be one loop inside, in the body itself, whose bounds are the same in each round of the outer loop or
+    There must be one loop inside, in the body itself, whose bounds are the same in each iteration of the outer loop or
     follow from its counter alone, and nothing beside it that keeps a loop from being pipelined; others stay as they
     are, without the attribute. The loop takes the attributes of the inner one, and those of the outer one that this has
     not. It counts in 64 bits."""
@@ -150,7 +150,7 @@ def _steps(loop: scf.ForOp, inner: scf.ForOp) -> list[Operation] | str:
 
 
 def _kept_apart(loop: scf.ForOp, inner: scf.ForOp) -> str | None:
-    """What stands around the loop inside and would keep the one loop from being pipelined, which this one can be."""
+    """The ops around the inner loop that would keep the one loop from being pipelined, which this one can be."""
     for op in loop.body.block.ops:
         for each in () if op is inner else ops_in(op):
             if isinstance(each, tile.MakeTensorDescOp):
@@ -163,7 +163,7 @@ def _kept_apart(loop: scf.ForOp, inner: scf.ForOp) -> str | None:
 
 
 def _flatten(nest: _Nest) -> None:
-    """Each tile has as many rounds."""
+    """Each tile has the same number of iterations."""
     builder = Builder.before(nest.outer)
     inner_trips = trip_count(nest.inner)
     if inner_trips == 0:
@@ -190,7 +190,7 @@ def _flatten(nest: _Nest) -> None:
 
 
 def _flatten_uneven(nest: _Nest) -> None:
-    """How many rounds a tile has follows from its number."""
+    """The number of iterations of a tile follows from the tile's number."""
     builder = Builder.before(nest.outer)
     total, runs = _add_up(nest, builder, some=_states_some(nest))
     if runs is None:
@@ -215,7 +215,7 @@ def _either(nest: _Nest, builder: Builder, condition: SSAValue, taken: Block) ->
 
 
 def _add_up(nest: _Nest, builder: Builder, *, some: bool) -> tuple[SSAValue, SSAValue | None]:
-    """The rounds of all tiles, and where a tile may have none (not ``some``) whether each has one."""
+    """The iterations of all tiles, and where a tile may have none (not ``some``) whether each has one."""
     outer, zero = nest.outer, builder.constant(0, i64)
     begins = [zero] if some else [zero, builder.constant(1, i1)]
     block = Block(arg_types=[outer.lb.type, *(value.type for value in begins)])
@@ -284,7 +284,7 @@ def _light(ops: Sequence[Operation], outer: scf.ForOp) -> list[Operation]:
 
 
 class _Flat:
-    """One loop of ``total`` rounds in place of two, built where the builder is."""
+    """One loop of ``total`` iterations in place of two, built where the builder is."""
 
     def __init__(self, nest: _Nest, builder: Builder, total: SSAValue) -> None:
         self.nest, self.builder, self.total = nest, builder, total
@@ -367,13 +367,13 @@ class _Flat:
         return self.builder.emit(arith.CmpiOp, (a, b), (i1,), {"predicate": IntegerAttr(how, i64)})
 
     def _following(self, last: SSAValue, now: SSAValue, step: SSAValue, anew: SSAValue | None) -> SSAValue:
-        """A counter of the next round: the inner one begins anew behind the last round, the outer one goes on there."""
+        """A counter of the next iteration: the inner one restarts after the last, where the outer one advances."""
         more = self.builder.emit(arith.AddiOp, (now, step), (now.type,))
         taken, otherwise = (more, now) if anew is None else (anew, more)
         return self.builder.emit(arith.SelectOp, (last, taken, otherwise), (now.type,))
 
     def _begins(self, begun: Sequence[SSAValue], going: Sequence[SSAValue]) -> list[SSAValue]:
-        """What the inner loop's arguments are in a round."""
+        """The values of the inner loop's arguments in an iteration."""
         anew = iter(begun)
         return [argument if same else next(anew) for argument, same in zip(going, self.same, strict=True)]
 

@@ -43,8 +43,8 @@ FIRST_PAGES = 1 << 16
 class GuardNullPointers(ModulePass):
     """Asserts of accesses through the kernel's pointers that these are not null.
 
-    That is asserted in the lanes that make the access, and the others are masked. Accesses through pointers that may
-    come from elsewhere (memory, integers) and those of block pointers stay as they are. The level stays."""
+    That is asserted in the lanes that make the access, and the others are masked. Accesses through pointers that may be
+    loaded or made of integers and those of block pointers stay as they are. The level stays."""
 
     name = "guard-null-pointers"
     contract = Contract(

@@ -2,7 +2,7 @@
 
 `((rows + columns) + more_rows)` are two additions of whole tiles, `((rows + more_rows) + columns)` is one, and one of
 rows. Kernels that write an access's mask or pointers as one long expression have many: of a convolution's with 32
-elements a thread, whose pointers are a sum of four terms and whose mask is of eight, a round had 4 × 32 64-bit
+elements a thread, whose pointers are a sum of four terms and whose mask is of eight, an iteration had 4 × 32 64-bit
 additions and 8 × 32 comparisons; it has 32 of each, and those of the rows.
 """
 
@@ -137,7 +137,7 @@ def _regroup(op: Operation) -> None:
 
 
 def _terms(op: Operation) -> list[SSAValue]:
-    """What a nest of one op in a block is made of, in order; what is used elsewhere as well is one term. Of more than
+    """What a nest of one op in a block is made of, in order; a value with other uses is one term. Of more than
     ``MOST_TERMS`` so many that there are more."""
     found: list[SSAValue] = []
     pending = [*reversed(op.operands)]

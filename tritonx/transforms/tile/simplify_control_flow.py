@@ -169,7 +169,7 @@ def _drop_carried(op: scf.ForOp, body: Block) -> Operation | None:
         if index in drop:
             continue
         for first in kept:
-            # Equal at the start, and made by every round of equal ones: so they are equal always.
+            # Equal initially, and each iteration computes them from equal values: so they are always equal.
             known: dict[SSAValue, SSAValue] = {arguments[index]: arguments[first]}
             if are_equal(initial[first], start, {}) and are_equal(yielded[first], value, known):
                 arguments[index].replace_all_uses_with(arguments[first])

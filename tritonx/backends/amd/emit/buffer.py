@@ -122,7 +122,7 @@ class Buffer:
         return self.f.inst(f"add nuw i32 {place}, {nbytes}")
 
     def guarded(self, place: str, mask: str | None) -> str:
-        """The offset by which that place is accessed where the mask holds, and none elsewhere."""
+        """The offset of that place where the mask is true; otherwise an offset outside the buffer."""
         return place if mask is None else self.f.inst(f"select i1 {mask}, i32 {place}, i32 {self.outside}")
 
     def load(self, place: str, access: Access, mask: str | None, other: str | None) -> str:

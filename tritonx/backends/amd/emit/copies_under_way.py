@@ -53,7 +53,7 @@ class CopiesUnderWay:
         return found + min(ways)
 
     def _has_copies(self, op: Operation) -> bool:
-        """Whether copies, or groups, are made in the op's regions, or elsewhere by it."""
+        """Whether the op issues copies or groups, in its regions or in a function that it calls."""
         if isinstance(op, tile.CallOp):
             return True
         inside = (inner for inner in op.walk() if inner is not op)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 AHEAD = 8
 """The part of a thread's registers on CDNA for operands that are read ahead: 64 where there is a wave a SIMD, 32 for
 two. With 64 for two, attention forward of head 256 spills 22 to 62 times; with 32 for one a product of 128 by 128 waits
-for 8 reads a round that have just been issued, and not for 2."""
+for 8 reads an iteration that have just been issued, and not for 2."""
 
 
 def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> bool:

@@ -23,7 +23,7 @@ PRINTF = 2
 """The number of the service that formats messages."""
 
 _BUFFER_ARGUMENT = 80
-"""Where the buffer's address stands in the implicit arguments of code object version 5 and later."""
+"""The offset of the buffer's address in the implicit arguments of code object version 5 and later."""
 _HEADERS, _PAYLOADS, _DOORBELL, _FREE, _READY, _INDEX_MASK = 0, 8, 16, 24, 32, 40
 _NEXT, _ACTIVE_LANES, _SERVICE, _CONTROL, _HEADER_SIZE = 0, 8, 16, 20, 24
 _PAYLOAD_SIZE, _LANE_SIZE = 4096, 64

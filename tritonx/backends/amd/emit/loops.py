@@ -1,9 +1,9 @@
-"""Loops that load tiles ahead and store them, in this round or the next one, in the order in which they were loaded: so
-that who stores the first waits for as many as have been loaded since.
+"""Loops that load tiles ahead and store them, in this iteration or the next one, in the order in which they were
+loaded: so that who stores the first waits for as many as have been loaded since.
 
 LLVM's scheduler puts loads in an order of its own, so that it is told to keep them in theirs. It counts the loads that
 are under way on every path to an instruction, and waits for as many as the worst of them says: what was loaded in front
-of a loop whose first ops store it is waited for there, where the first round would wait anyway."""
+of a loop whose first ops store it is waited for there, where the first iteration would wait anyway."""
 
 from __future__ import annotations
 

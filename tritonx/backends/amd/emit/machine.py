@@ -104,7 +104,7 @@ class AmdMachine(Machine):
     def shared_memory(self, symbol: str, nbytes: int) -> str:
         return f"{symbol} = internal addrspace(3) global [{max(nbytes, 4)} x i8] poison, align 16"
 
-    # ---- where the thread stands
+    # ---- the thread's position
 
     def thread_id(self, f: FunctionEmitter) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.workitem.id.x", [])

@@ -12,8 +12,8 @@ So elements that one load brings are taken together. Those of both operands, and
 more registers than ``OPERAND_REGISTERS`` and is more than a step, the wider loads are cut in halves, which halves it.
 
 The scheduler would move the loads of all steps to the front, so it is held back between steps, and inside a step where
-more than ``OPERAND_REGISTERS`` would be loaded. Where two steps or more have room in ``ahead`` registers, loads stand
-that many steps less one in front of the products that need them: they arrive meanwhile."""
+more than ``OPERAND_REGISTERS`` would be loaded. Where two steps or more have room in ``ahead`` registers, loads are
+placed that many steps less one before the products that need them: they arrive meanwhile."""
 
 from __future__ import annotations
 

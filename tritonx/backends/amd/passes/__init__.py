@@ -1,1 +1,1 @@
-"""The passes that AMD alone has; where each stands says `tritonx.backends.amd.inserts`."""
+"""The passes that AMD alone has; `tritonx.backends.amd.inserts` has their places in the pipeline."""

@@ -2,7 +2,7 @@
 
 Where a warp's copies write consecutive memory, lane after lane, a lane cannot choose where it writes, so it must read
 the element that belongs there: the tile of pointers, and the mask, are made again in the layout that the memory gives.
-Each op of theirs is copied where it stands, so that what does not change in a loop stays in front of it."""
+Each op of theirs is copied at its own position, so that loop invariants stay in front of the loop."""
 
 from __future__ import annotations
 

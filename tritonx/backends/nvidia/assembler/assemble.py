@@ -192,7 +192,7 @@ def with_blocks(ptx: str, blocks: int) -> str | None:
 
 def blocks_with_all_registers(ptx: str, shared: int, capability: Capability) -> int:
     """How many blocks a multiprocessor's shared memory has room for, where these are so few that each thread may take
-    all registers that it can name; 0 elsewhere, for kernels that copy nothing asynchronously, and for large ones, which
+    all registers that it can name; 0 otherwise: for kernels that copy nothing asynchronously, and for large ones, which
     take what there is in any case.
 
     Registers that no other block can use ptxas saves all the same: a product of 64×32×128 in 128 threads with five

@@ -12,7 +12,7 @@ _WORDS = {"r": 1, "f": 1, "rd": 2, "fd": 2}
 def live_registers(ptx: str) -> int:
     """Registers of 32 bits that are between their first and their last mention, at the place where they are most.
 
-    A straight line is taken for granted: what a loop needs in its next round counts up to its last mention only. 16
+    A straight line is taken for granted: what a loop needs in its next iteration counts up to its last mention only. 16
     bits and predicates are left out.
 
     >>> live_registers("add.s32 %r1, %r0, 1; mul.wide.s32 %rd1, %r1, %r0; st.global.b64 [%rd1], %rd1;")

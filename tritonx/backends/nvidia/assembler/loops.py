@@ -13,7 +13,7 @@ _STEP = re.compile(
 
 
 def has_loop(ptx: str) -> bool:
-    """Whether control can come back to a label. A block that stands at the end, for a path that is hardly ever taken,
+    """Whether control can come back to a label. A block at the end, for a path that is hardly ever taken,
     and goes on where it was left is no loop.
 
     >>> has_loop("$a:\\n @%p1 bra $a;\\n")

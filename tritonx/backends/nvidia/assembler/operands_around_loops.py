@@ -1,8 +1,8 @@
 """Registers of A that stay the same around a loop, which ptxas before 13.1 gives to another product's A.
 
 Where such a loop has another one in it, if only one that waits for an mbarrier, behind the product, ptxas does not see
-that the registers are wanted again in the next round, and the A of the next product may get them. So each round takes
-them anew, by an instruction that ptxas does not take for a copy: registers that no product names are kept."""
+that the registers are needed again in the next iteration, and the A of the next product may get them. So each iteration
+takes them anew, by an instruction that ptxas does not take for a copy: registers that no product names are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REGISTER = re.compile(r"%[A-Za-z]\w*")
 _WRITTEN = re.compile(r"(?:^|[;{}\n])\s*[a-z][\w.:]*\s+(\{[^}]*\}|%\w+(?:\|%\w+)?)\s*,")
 _BRANCH = re.compile(r"bra(?:\.uni)?\s+([A-Za-z_$][\w$]*)\s*;")
 _BETWEEN = " \t\n;{}"
-"""What stands in front of a statement."""
+"""The characters in front of a statement."""
 _FUNCTION = re.compile(r"^\{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
@@ -32,7 +32,7 @@ class _Loop(NamedTuple):
 
 
 def with_operands_anew(ptx: str) -> str:
-    """The program with copies of such operands in front of the products of a round."""
+    """The program with copies of such operands in front of the products of an iteration."""
     return _FUNCTION.sub(lambda found: _in_function(found.group()), ptx) if PRODUCT in ptx else ptx
 
 
@@ -65,8 +65,8 @@ def _in_function(function: str) -> str:
 
 
 def _lost(function: str, loop: _Loop, loops: list[_Loop], products: list[re.Match[str]]) -> set[str]:
-    """Registers of A that come round a loop from one round to the next, past another loop behind their last product.
-    What only some threads write, by a predicate, comes round as well."""
+    """Registers of A that are carried from one iteration to the next, past another loop after their last product.
+    Registers that only some threads write, by a predicate, are carried as well."""
     inner = max((other.start for other in loops if loop.start < other.start and other.end < loop.end), default=0)
     last: dict[str, int] = {}
     first: dict[str, int] = {}

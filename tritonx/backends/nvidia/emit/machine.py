@@ -55,8 +55,9 @@ class NvidiaMachine(Machine):
     """CUDA C++ programming guide, "Arithmetic instructions": 16 a cycle, against 64 permutations of bytes."""
 
     kept_in_loops = (WarpGroupDotOp,)
-    """ptxas unrolls a loop of few rounds whole: sixteen times the instructions, up to four times as long to assemble,
-    and no faster where warp groups multiply beside it (docs/history/measurements.md). `mma.sync` gains 3 % by it."""
+    """ptxas unrolls a loop of few iterations whole: sixteen times the instructions, up to four times as long to
+    assemble, and no faster where warp groups multiply beside it (docs/history/measurements.md). `mma.sync` gains 3 % by
+    it."""
 
     @property
     def bfloat_by_single(self) -> bool:
@@ -104,7 +105,7 @@ class NvidiaMachine(Machine):
     def shared_memory(self, symbol: str, nbytes: int) -> str:
         return f"{symbol} = external addrspace(3) global [0 x i8], align 1024"
 
-    # ---- where the thread stands
+    # ---- the thread's position
 
     def _special(self, f: FunctionEmitter, register: str) -> str:
         symbol = f.module.declare("i32", f"@llvm.nvvm.read.ptx.sreg.{register}", [])

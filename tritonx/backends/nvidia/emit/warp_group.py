@@ -268,7 +268,7 @@ def wait(op: WarpGroupDotWaitOp, f: FunctionEmitter) -> None:
 
 
 def goes_to_products(value: SSAValue) -> bool:
-    """Whether products alone read it, or other waits; in later rounds of a loop too."""
+    """Whether products alone read it, or other waits; in later iterations of a loop too."""
     work = [value]
     seen: set[SSAValue] = set()
     while work:
@@ -297,8 +297,8 @@ def is_product_of(user: Operation, sums: SSAValue) -> bool:
 def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
     """A loop, of which the accumulators' first values are made in registers before it.
 
-    LLVM would write constants where control flow meets behind the loop as well, for no round of it; the assembler takes
-    these lines for writes of the registers of a product that is under way, and lets every product be waited for
+    LLVM would write constants where control flow meets behind the loop as well, for no iteration of it; the assembler
+    takes these lines for writes of the registers of a product that is under way, and lets every product be waited for
     (C7515). Of narrow operands LLVM would carry what they are made of, in twice the registers, and make them in front
     of the product."""
     before = {value: f.get(value) for value in op.iter_args if is_accumulator(value.type) or is_packed(value.type)}

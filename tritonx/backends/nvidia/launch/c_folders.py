@@ -56,7 +56,7 @@ def libcuda_dirs() -> list[str]:
 
 def library_dirs() -> list[str]:
     """`libcuda_dirs`, and behind them the folders of CUDA installations with a libcuda to link with where the driver
-    itself is elsewhere. Raises an AssertionError where there is neither.
+    itself is not in them. Raises an AssertionError where there is neither.
 
     >>> from tritonx.backends.nvidia.driver import library_dirs
     >>> with tritonx.knobs.nvidia.scope():

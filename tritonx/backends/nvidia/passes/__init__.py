@@ -1,1 +1,1 @@
-"""The passes that NVIDIA alone has; where each stands says `tritonx.backends.nvidia.inserts`."""
+"""The passes that NVIDIA alone has; `tritonx.backends.nvidia.inserts` has their places in the pipeline."""

@@ -1,9 +1,9 @@
 """Tiles that are selected by the condition of an if become results of the if.
 
 A persistent product whose loops are one goes on with an empty accumulator where it stored a full one: a select of the
-whole tile in every round, in front of an if that stores in some. As a result of the if the tile stays in its registers
-in the other rounds. That is not only 64 selects saved: a select reads the accumulator while asynchronous products are
-still adding to it, and ptxas then makes all of them wait for each other (C7514)."""
+whole tile in every iteration, in front of an if that stores in some. As a result of the if the tile stays in its
+registers in the other iterations. That is not only 64 selects saved: a select reads the accumulator while asynchronous
+products are still adding to it, and ptxas then makes all of them wait for each other (C7514)."""
 
 from __future__ import annotations
 

@@ -2,16 +2,16 @@
 
 They access memory by different proxies (PTX ISA 9.0, section 8.6): a barrier orders threads, but what a thread has
 written, or read, by the generic proxy is ordered with a block copy that reads, or overwrites, these bytes by the
-asynchronous one only if a proxy fence stands between. Which proxy an op uses it declares (`EFFECTS`).
+asynchronous one only if a proxy fence is between them. Which proxy an op uses it declares (`EFFECTS`).
 
 That concerns a buffer that threads fill for a copy, and as much two that have nothing to do with each other: the
 allocation lays a block that is going to be copied where a conversion has exchanged its data before. So this pass comes
 after the allocation, and walks the program as `insert-barriers` does, with the bytes that threads have touched since
-the last fence. It stands in front of `insert-barriers`: a fence that its thread executes before a barrier is known to
+the last fence. It runs before `insert-barriers`: a fence that its thread executes before a barrier is known to
 all behind it.
 
-A fence stands behind the last op of its block that has touched the bytes, so that a barrier comes between it and the
-access: threads fence what they have done, and then tell. What stands in front of a loop, or of groups of warps that run
+A fence follows the last op of its block that has touched the bytes, so that a barrier comes between it and the
+access: threads fence what they have done, and then tell. What is in front of a loop, or of groups of warps that run
 beside each other, is fenced in front of those. Such a group fences what another one is going to access in the same way
 before it arrives at an mbarrier, which is how the other gets to know.
 """
@@ -94,7 +94,7 @@ class Later:
     writes: tuple[Interval, ...] = ()
 
     def meets(self, before: Unfenced) -> bool:
-        """Whether one must stand between."""
+        """Whether a fence is needed between them."""
         return meets(self.reads, before.writes) or meets(self.writes, before.reads | before.writes)
 
 

@@ -57,7 +57,7 @@ class LateStoreWaits(ModulePass):
     buffer that is made for it alone, in an innermost `scf.for` with copies to shared memory of its own, or in branches
     of its body, if nothing there but such stores may access the array or orders memory. Arguments are taken to be
     different arrays, as schedules take them. The memory is taken in front of the loop, if there is room, and the wait
-    stands behind the loop; the one in the loop is for the reads of that memory (`read_only`)."""
+    is after the loop; the one in the loop is for the reads of that memory (`read_only`)."""
 
     name = "late-store-waits"
     contract = Contract(

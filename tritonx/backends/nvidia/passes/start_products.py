@@ -1,7 +1,7 @@
 """Sums that begin anew within a loop are not set to zero: the first product of each does not read them.
 
 In a loop over several tiles (`flatten-loops`) the accumulator is zero again behind the last product of a tile. As a
-select of the whole tile in each round it would be read while asynchronous products still add to it. A warp group's
+select of the whole tile in each iteration it would be read while asynchronous products still add to it. A warp group's
 product can be told to leave what it would add to alone (`useC`), so that the accumulator is not touched:
 
     for … iter_args(%acc = zeros)                 for … iter_args(%acc = zeros, %more = false)

@@ -20,7 +20,7 @@ from tritonx.ir.walk import ops_in
 
 
 def wait_for_reads(kernel: tile.FuncOp, waits: Sequence[TMAStoreWaitOp]) -> None:
-    """Make waits that stand behind their copies wait for the reads of the buffer, where that is enough: nothing that
+    """Make waits that follow their copies wait for the reads of the buffer, where that is enough: nothing that
     may run later reads the array, writes it otherwise, or orders memory."""
     if not waits:
         return

@@ -4,14 +4,14 @@ A warp group issues its products in order, and they end in order, so that a wait
 still be under way. It is needed in front of
 
 - who reads a result. The next product that adds to it is none: it comes behind in the unit itself;
-- who makes the operand in registers that the same product reads in the next round. What threads load from shared memory
-  for one is in two sets of registers at most, so that they wait for all but the last product;
-- who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`);
+- who makes the operand in registers that the same product reads in the next iteration. What threads load from shared
+  memory for one is in two sets of registers at most, so that they wait for all but the last product;
+- who writes to the memory that a product reads, or to the slot of it in a later iteration (`analysis/slot_sequence`);
   where a copy does that of which an mbarrier tells, in front of what the mbarrier is told to expect.
 
 A wait passes on what is read behind it, so that nothing reads that earlier. What only a branch reads is waited for in
-the branch, which hands the result on: so a loop over several tiles, which stores one in some rounds, waits in these.
-Behind the loop all are waited for."""
+the branch, which hands the result on: so a loop over several tiles, which stores one in some iterations, waits in
+these. Behind the loop all are waited for."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class _Waits:
         self._wait_behind(passed if memory is None or passed else [memory])
 
     def _wait_in_branch(self, product: WarpGroupDotOp) -> None:
-        """Where the first region of one `scf.if` alone reads a result in this round, it waits for it."""
+        """Where only the first region of one `scf.if` reads a result in this iteration, the region waits for it."""
         value = product.d
         readers = [use.operation for use in value.uses if use.operation is not self.end]
         branches = {inside(self.body, reader) for reader in readers}
@@ -168,12 +168,12 @@ class _Waits:
             elif operand.owner is self.body and product.d.first_use is not None:
                 yield Need(self.end, self._between(product, self.end, 0), product.d)
             elif isinstance(owner := operand.owner, Operation) and owner in self.number:
-                # The registers of the round before are the product's until it is over.
+                # The registers of the iteration before are the product's until it completes.
                 pendings = self._between(product, owner, 1)
                 yield Need(owner, min(pendings, 1) if isinstance(owner, LocalLoadOp) else pendings)
 
     def _of_readers(self, product: WarpGroupDotOp, value: SSAValue, rounds: int) -> Iterator[Need]:
-        """Of those that read a result, the one of a round, or of the one before."""
+        """The waits of those that read a result, of the same iteration or of the previous one."""
         alone = value.has_one_use()
         for use in value.uses:
             adds = isinstance(use.operation, WarpGroupDotOp) and use.operation in self.products and use.index == C
@@ -183,7 +183,7 @@ class _Waits:
                 yield Need(at, self._between(product, at, rounds), value)
 
     def _between(self, product: WarpGroupDotOp, at: Operation, rounds: int) -> int:
-        """Products behind one and in front of an op so many rounds later."""
+        """Products after one and before an op that many iterations later."""
         return rounds * len(self.products) + self._before(at) - self._before(product) - 1
 
     def _of_writers(self, product: WarpGroupDotOp, operand: SSAValue) -> Iterator[Need]:

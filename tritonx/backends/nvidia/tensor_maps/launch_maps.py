@@ -68,7 +68,7 @@ class AtLaunch(TypedDict):
 class LaunchMaps:
     """The maps of a kernel, by its metadata's ``tensormaps_at_launch``. Called with the values of the ``arguments``,
     numbers of the code's, and addresses for pointers; gives the address of each map. With ``of_grid`` the programs
-    along x, y and z stand in front of them. Raises `UnsupportedArgument` where a descriptor breaks the rules that the
+    along x, y and z are in front of them. Raises `UnsupportedArgument` where a descriptor breaks the rules that the
     kernel's source says it keeps, and the kernel comes to it; `IrregularArgument` where pointers are no
     descriptor's."""
 

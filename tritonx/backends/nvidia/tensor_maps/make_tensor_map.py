@@ -35,7 +35,7 @@ ADDRESS_MULTIPLE = 128
 def make_tensor_maps(ops: Sequence[tile.MakeTensorDescOp]) -> None:
     """Replaces the ops, of which the blocks have an encoding, by a `ttng.tensormap_create` in global scratch memory
     each, and acquires those there. In a loop they are written again when all threads have waited for the copies of the
-    round before, each where it issued them: no such loop is pipelined."""
+    iteration before, each where it issued them: no such loop is pipelined."""
     for together in runs(ops):
         if loop_around(together[0]) is not None:
             Builder.before(together[0]).create(LocalBarrierOp, (), ())

@@ -26,7 +26,7 @@ _LGAMMA2 = (
     2.817924786762465e-07, -2.0922794638501236e-08, -9.314310697398248e-10, -1.0428712512791148e-07,
 )  # fmt: skip
 _ONE_LESS_EULER: Constant = (0.42278433509846713, 4.942915152430645e-18)
-"""What stands in front of `_LGAMMA2`: at 1.3 the sum is half of it."""
+"""The terms in front of `_LGAMMA2`: at 1.3 the sum is half of it."""
 _STIRLING = (
     1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400, 43867 / 244188,
     -174611 / 125400,

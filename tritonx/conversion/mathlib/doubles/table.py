@@ -120,7 +120,7 @@ def define(module: Module, name: str, *, double: bool) -> str:
     symbol = f"@tx.{'f64' if double else 'f32'}.{name}"
     if symbol in module.definitions:
         return symbol
-    module.define(symbol, "")  # so that it stands in front of what it calls
+    module.define(symbol, "")  # so that it precedes what it calls
     w = Writer(module)
     code = Code(w, 0, double=double)
     types = parameter_types(name, code.scalar)

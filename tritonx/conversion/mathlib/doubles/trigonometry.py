@@ -133,7 +133,7 @@ def _signed(word: int) -> int:
 
 
 def _angle(x: Double, product: str) -> tuple[Pair, Word]:
-    """A quotient of 256 bits, of which the first two stand before the point."""
+    """A quotient of 256 bits, of which the first two are before the point."""
     code, w = x.code, x.code.writer
     # Half a quadrant more: the quadrant's number rounds to nearest, what is left is signed.
     shifted = w.inst(f"add i256 {product}, {1 << 253}")
