@@ -12,7 +12,7 @@ WORKSPACE_BYTES = 32 << 20
 
 
 @lru_cache(maxsize=8)
-def _handle(device: int) -> Any:
+def _handle(device: int | str) -> Any:
     torch: Any = pytorch()
     workspace = torch.empty(WORKSPACE_BYTES, dtype=torch.uint8, device=device)
     return import_module("tritonx._C.libtriton.nvidia").cublas.CublasLt(workspace)
@@ -20,6 +20,15 @@ def _handle(device: int) -> Any:
 
 def cublas() -> Any:
     """What multiplies matrices on PyTorch's current GPU as Triton's binding of cuBLASLt does: one object for each
-    device, with ``matmul(a, b, c)`` for row-major ``a`` and ``c`` and a transposed ``b``."""
+    device, with ``matmul(a, b, c)`` for row-major ``a`` and ``c`` and a transposed ``b``. Without a GPU it multiplies
+    on the CPU.
+
+    >>> import torch
+    >>> a, b, c = torch.ones(2, 3), torch.ones(4, 3), torch.empty(2, 4)
+    >>> cublas().matmul(a, b, c)
+    >>> c.tolist()
+    [[3.0, 3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]]
+    """
     torch: Any = pytorch()
-    return _handle(torch.accelerator.current_device_index())
+    here = torch.accelerator
+    return _handle(here.current_device_index() if here.is_available() else "cpu")
