@@ -140,7 +140,8 @@ def said(error: Exception) -> str:
 
 
 def pruning(draw: random.Random, log: list[Any]) -> dict[str, Any]:
-    count = draw.randint(0, 4)
+    """Rules that leave none or several: one that is left is measured by Triton 3.6, and by 3.9 and tritonx not."""
+    count = draw.choice((0, 2, 3, 4))
 
     def early(configs: Any, named: dict[str, Any], **kwargs: Any) -> Any:
         log.append(("early", len(configs), plain(named), plain(kwargs)))
@@ -152,7 +153,7 @@ def pruning(draw: random.Random, log: list[Any]) -> dict[str, Any]:
 
     chosen: dict[str, Any] = {"early_config_prune": early} if draw.random() < 0.5 else {}
     if draw.random() < 0.7:
-        chosen |= {"perf_model": model, "top_k": draw.choice((1, 2, 0.5, 1.0, 1.5))}
+        chosen |= {"perf_model": model, "top_k": draw.choice((2, 1.0, 1.5))}
     return chosen
 
 
