@@ -188,7 +188,7 @@ REFUSED = (
     "Shape element 0 must be a power of 2",
     "incompatible dimensions at index 0: 128 and 96",
     "use sort or topk where an extent is no power of two",
-    "k must be between 1 and the extent",
+    "k must not exceed the size of the selected dimension",
     "initial type <['96'], int32> but is re-assigned to <['128'], int32> in loop",
 )
 
