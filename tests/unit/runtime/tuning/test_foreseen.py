@@ -61,7 +61,7 @@ def begun(target: str, m: int, n: int, k: int, **options: int) -> Compile:
         ("cuda:80", (512, 256), 32, ("registers", 128, 64)),
         ("hip:gfx942", (128, 128), 4, None),
         ("hip:gfx942", (256, 256), 4, None),
-        ("hip:gfx942", (256, 512), 8, ("shared memory", 131072, 65536)),
+        ("hip:gfx942", (256, 512), 8, None),  # converted in rounds
         ("hip:gfx942", (128, 128), 1, None),
         ("hip:gfx1100", (128, 128), 1, ("registers", 512, 256)),
     ],
