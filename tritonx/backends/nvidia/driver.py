@@ -115,8 +115,7 @@ def check(code: int, call: str) -> None:
 def _code(driver: NvidiaDriver, image: KernelImage, device: int) -> bytes:
     """The cubin, or the PTX where the kernel was compiled for an earlier major compute capability than the device's
     (`arch`), whose cubins it does not take; the CUDA driver assembles it."""
-    major = driver.properties(device)["capability_major"]
-    if image.portable is None or int(image.target.arch) // 10 >= major:
+    if image.portable is None or int(image.target.arch) // 10 >= driver.properties(device)["capability_major"]:
         return image.binary
     return image.portable().encode() + b"\0"
 

@@ -125,3 +125,12 @@ def test_each_run_is_timed_alone(cuda: RecordingCuda, flush: bool) -> None:
     assert steps == [*expected, ("cuCtxSynchronize",)]
     assert sorted(c[0] for c in cuda.named("cuEventDestroy_v2")) == sorted(created)
     assert len(cuda.named("cuMemFree_v2")) == len(cuda.named("cuMemAlloc_v2")) == flush
+
+
+@pytest.mark.parametrize(("arch", "code"), [(80, b"ptx\0"), (90, b"cubin"), (100, b"cubin")])
+def test_the_driver_assembles_for_a_later_device(cuda: RecordingCuda, arch: int, code: bytes) -> None:
+    """A cubin is for one major compute capability."""
+    given = {"num_warps": 4, "num_ctas": 1, "shared": 0}
+    image = KernelImage("k", b"cubin", (), given, Target("cuda", arch, 32), lambda: "ptx")
+    device: Any = SimpleNamespace(properties=lambda device: {"capability_major": 9})
+    assert driver._code(device, image, 0) == code
