@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.registry import parse_target
+from tests.unit.backends.nvidia.written_ptx import ptx_of
 from tritonx.ir.failure import PassFailure
-from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
-from tritonx.ir.text import parse_module
 from tritonx_testing.emulators.ptx import run
 from tritonx_testing.emulators.ptx.memory import Segment
 from tritonx_testing.emulators.ptx.tensor_map import SWIZZLES, TYPES, TensorMap
@@ -65,18 +62,6 @@ def text_of(
     )  # fmt: skip
 
 
-def ptx(text: str) -> str:
-    backend, target = parse_target("cuda:100")
-    compilation = Compilation(target, backend.parse_options(target, {}))
-    module: Any = parse_module(text, "rows.ttgir")
-    for stage in backend.stages(target, compilation.options)[:4]:
-        if isinstance(stage, PassStage):
-            run_pass_stage(module, stage.remaining(module), compilation)
-        else:
-            module = run_emit_stage(stage, module, compilation)
-    return module
-
-
 def tensor_map(array: np.ndarray[Any, Any], address: int, box: int, swizzle: int) -> bytes:
     rows, columns = array.shape
     type_ = next(n for n, made in enumerate(TYPES) if np.dtype(made) == array.dtype)
@@ -98,7 +83,7 @@ def test_rows_are_gathered_and_scattered(draw: int) -> None:
     warps = random.choice([(1, 1), (2, 1), (1, 4), (2, 2), (1, 8)])
     held, lanes = random.choice([4, 8]), random.choice(["32, 1", "16, 2", "4, 8"])
     what = f"seed {SEED + draw}: {rows}x{columns} {element}, swizzle {swizzle}, {held} of [{lanes}] in {warps}"
-    module = ptx(text_of(rows, columns, element, swizzle, held, lanes, warps))
+    module = ptx_of(text_of(rows, columns, element, swizzle, held, lanes, warps), "cuda:100")
     extent, width = random.randrange(rows, 100), 16 * random.randrange(1, 40)
     source = np.array([random.randrange(1, 250) for _ in range(extent * width)], dtype).reshape(extent, width)
     target = np.zeros_like(source)
@@ -120,7 +105,7 @@ def test_rows_are_gathered_and_scattered(draw: int) -> None:
 
 def test_indices_that_no_thread_holds_four_of() -> None:
     with pytest.raises(PassFailure, match="needs 4 neighbouring indices in one thread") as caught:
-        ptx(text_of(32, 64, "i16", 128, 1, "1, 32", (1, 4)))
+        ptx_of(text_of(32, 64, "i16", 128, 1, "1, 32", (1, 4)), "cuda:100")
     assert "convert the indices to a layout with sizePerThread = [4]" in str(caught.value)
 
 
@@ -135,4 +120,4 @@ def test_indices_that_no_thread_holds_four_of() -> None:
 )  # fmt: skip
 def test_memory_of_another_form(memory: str, reason: str) -> None:
     with pytest.raises(PassFailure, match=reason):
-        ptx(text_of(32, 64, "i16", 64, 4, "32, 1", (1, 4), memory))
+        ptx_of(text_of(32, 64, "i16", 64, 4, "32, 1", (1, 4), memory), "cuda:100")

@@ -7,14 +7,10 @@ import os
 from collections import Counter
 from itertools import product
 from random import Random
-from typing import Any
 
 import pytest
 
-from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.registry import parse_target
-from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
-from tritonx.ir.text import parse_module
+from tests.unit.backends.nvidia.written_ptx import ptx_of
 from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.encodings import NvmmaSharedEncoding
@@ -37,18 +33,6 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = {warps} : i32, "
 OPS = ("async_tma_copy_local_to_global", "async_tma_reduce add,")
 """The second is none of bytes."""
 BITS = {"i8": 8, "f16": 16, "f32": 32}
-
-
-def ptx(text: str) -> str:
-    backend, target = parse_target("cuda:90")
-    compilation = Compilation(target, backend.parse_options(target, {}))
-    module: Any = parse_module(text, "copies.ttgir")
-    for stage in backend.stages(target, compilation.options)[:4]:
-        if isinstance(stage, PassStage):
-            run_pass_stage(module, stage.remaining(module), compilation)
-        else:
-            module = run_emit_stage(stage, module, compilation)
-    return module
 
 
 def boxes_of(text: str, start: list[int], monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[int, tuple[int, ...]]]:
@@ -97,4 +81,4 @@ def test_a_block_is_copied_once(draw: int, monkeypatch: pytest.MonkeyPatch) -> N
         (SHARED_BASE + places[first], tuple(a + b for a, b in zip(start, (*[0] * lead, *first), strict=True)))
         for first in firsts
     }
-    assert boxes_of(ptx(text), start, monkeypatch) == Counter(expected), what
+    assert boxes_of(ptx_of(text, "cuda:90"), start, monkeypatch) == Counter(expected), what

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.registry import parse_target
+from tests.unit.backends.nvidia.written_ptx import ptx_of
 from tritonx.interpreter.asynchronous import Kind, Setting, Warps, execute
 from tritonx.interpreter.errors import OutOfBoundsAccess
 from tritonx.ir.failure import PassFailure
-from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module
 from tritonx.ir.verify import verify
 from tritonx_testing.emulators.ptx import run
@@ -99,22 +97,10 @@ class Draw:
         return [self.values, self.to, self.source, self.out]
 
 
-def ptx(text: str, arch: str = "80", **options: object) -> str:
-    backend, target = parse_target(f"cuda:{arch}")
-    compilation = Compilation(target, backend.parse_options(target, options))
-    module: Any = parse_module(text, "places.ttgir")
-    for stage in backend.stages(target, compilation.options)[:4]:
-        if isinstance(stage, PassStage):
-            run_pass_stage(module, stage.remaining(module), compilation)
-        else:
-            module = run_emit_stage(stage, module, compilation)
-    return module
-
-
 @pytest.mark.parametrize("draw", range(10))
 def test_executed_as_ptx(draw: int) -> None:
     case = Draw(SEED + draw)
-    module = parse(ptx(case.text))
+    module = parse(ptx_of(case.text, "cuda:80"))
     starts = [0x10000 * (n + 1) for n in range(4)]
     flat = (each.view(np.uint8).reshape(-1) for each in case.arrays)
     segments = [Segment(at, each, "global") for at, each in zip(starts, flat, strict=True)]
@@ -160,7 +146,7 @@ def test_clusters_are_refused() -> None:
     case = Draw(SEED, memory="swizzled", blocks=2)
     text = case.text.replace("order = [1, 0]}>", "order = [1, 0], CGALayout = [[1, 0]]}>")
     with pytest.raises(PassFailure, match=r"ttg\.local_scatter in clusters is not supported"):
-        ptx(text, "90", num_ctas=2)
+        ptx_of(text, "cuda:90", num_ctas=2)
 
 
 @pytest.mark.parametrize(
