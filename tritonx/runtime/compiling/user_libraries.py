@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from tritonx.runtime.store.file_digest import file_digest
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options
@@ -19,16 +18,6 @@ def libraries_key(options: Options) -> str:
 
 def _digest_of(path: str) -> str:
     try:
-        found = os.stat(path)
-    except OSError:
-        return ""
-    return _digest(path, found.st_size, found.st_mtime_ns)
-
-
-@lru_cache(maxsize=64)
-def _digest(path: str, size: int, changed: int) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(path)
     except OSError:
         return ""

@@ -6,7 +6,6 @@ imported to look for it: the key of every compile says which library there is.""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from tritonx.backends.nvidia.knobs import knobs
 from tritonx.runtime.devices import installed
 from tritonx.runtime.errors import MissingLibrary
+from tritonx.runtime.store.file_digest import file_digest
 
 PREFIX = "@__nv_"
 """What a module's text mentions that must be linked with the library."""
@@ -67,10 +67,7 @@ def found() -> bool:
 def fingerprint() -> str:
     """The file's digest, which tells versions apart; "" where there is none."""
     there = _search(given_path())
-    if there is None:
-        return ""
-    known = there.stat()
-    return _digest(there, known.st_size, known.st_mtime_ns)
+    return "" if there is None else file_digest(there)
 
 
 @lru_cache
@@ -85,8 +82,3 @@ def _search(given: Path | None) -> Path | None:
             candidates.append(Path(folder) / "nvvm" / "libdevice" / "libdevice.10.bc")
     candidates.append(Path("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc"))
     return next((candidate.absolute() for candidate in candidates if candidate.is_file()), None)
-
-
-@lru_cache
-def _digest(file: Path, size: int, changed: int) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
