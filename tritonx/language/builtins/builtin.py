@@ -35,24 +35,21 @@ def builtin(fn: F) -> F:
 
     if not callable(fn):
         raise TypeError(f"@builtin expects a function, got {fn!r}")
-
-    @wraps(fn)
-    def wrapper(*args: object, **kwargs: object) -> Any:
-        if kwargs.get("_semantic") is None:
-            kwargs["_semantic"] = active.current(fn.__name__)
-        return fn(*args, **kwargs)
-
-    setattr(wrapper, TRITON_BUILTIN, True)
-    return cast(F, wrapper)
+    return _with_semantics(fn, active.current)
 
 
 def builtin_anywhere(fn: F) -> F:
     """As `builtin`, for a function that ordinary Python code may call too: ``_semantic`` is None then."""
+    return _with_semantics(fn, lambda name: active.current_or_none())
+
+
+def _with_semantics(fn: F, active_one: Callable[[str], Any]) -> F:
+    """``fn``, marked, with the semantics that ``active_one`` gives for its name where the caller passes none."""
 
     @wraps(fn)
     def wrapper(*args: object, **kwargs: object) -> Any:
         if kwargs.get("_semantic") is None:
-            kwargs["_semantic"] = active.current_or_none()
+            kwargs["_semantic"] = active_one(fn.__name__)
         return fn(*args, **kwargs)
 
     setattr(wrapper, TRITON_BUILTIN, True)
