@@ -7,15 +7,12 @@ way. Stages behind the LLVM text do not run, and nothing is read from or written
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .job import Job, read
-from .worker import Sources, options_of, reason, source_of, target_of
+from .job import Job
+from .worker import Sources, options_of, reason, serve, source_of, target_of
 
 LAST = "llir"
 """The stage that gives the LLVM text, in every backend that has one."""
@@ -52,11 +49,7 @@ def main() -> None:
     import tritonx
 
     root = str(Path(tritonx.__file__).parent)
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what modules print
-    sources = Sources()
-    for line in sys.stdin:
-        answers.write(json.dumps(answer(read(line), sources, root)) + "\n")
+    serve(lambda job, sources: answer(job, sources, root))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import os
 import sys
 import time
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -146,13 +146,18 @@ def keep(asm: Mapping[str, Any], folder: Path, stem: str) -> None:
         path.write_bytes(text) if isinstance(text, bytes) else path.write_text(str(text))
 
 
-def main() -> None:
-    dump = Path(sys.argv[sys.argv.index("--dump") + 1]) if "--dump" in sys.argv else None
+def serve(answer: Callable[[Job, Sources], Mapping[str, Any]]) -> None:
+    """Answers each job of the standard input, a line of JSON each, with a line of the standard output."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what modules print
     sources = Sources()
     for line in sys.stdin:
-        answers.write(json.dumps(answer(read(line), sources, dump)) + "\n")
+        answers.write(json.dumps(answer(read(line), sources)) + "\n")
+
+
+def main() -> None:
+    dump = Path(sys.argv[sys.argv.index("--dump") + 1]) if "--dump" in sys.argv else None
+    serve(lambda job, sources: answer(job, sources, dump))
 
 
 if __name__ == "__main__":
