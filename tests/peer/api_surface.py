@@ -2,7 +2,7 @@
 
 The same walk describes Triton and tritonx, so that `api_states` can hold one against the other. A name
 belongs to the surface of a module where it has no leading underscore, or stands in `PRIVATE`, and is the package's own:
-what a module has imported from elsewhere (``typing``, ``functools``) is no interface.
+what a module has imported from others (``typing``, ``functools``) is no interface.
 """
 
 from __future__ import annotations

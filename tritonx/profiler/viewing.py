@@ -22,7 +22,7 @@ _RATE = re.compile(r"(g|t|)(byte|flop(?:8|16|32|64)?)/s")
 
 @dataclass(frozen=True)
 class Frame:
-    """A node as it stands in a file; ``shown`` are the columns of a view."""
+    """A node as it is in a file; ``shown`` are the columns of a view."""
 
     name: str
     metrics: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""A profile as it stands in a file, with numbers that are easy to work out."""
+"""A profile as it is in a file, with numbers that are easy to work out."""
 
 from __future__ import annotations
 

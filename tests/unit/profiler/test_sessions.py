@@ -1,4 +1,4 @@
-"""Sessions: what stands in a profile, of which threads, hooks, phases and launches."""
+"""Sessions: what is in a profile, of which threads, hooks, phases and launches."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Product:
     @staticmethod
     def of(name: str, arch: str) -> Product:
         """``V_MFMA_F32_32X32X16_FP8_BF8`` → the product. ``KeyError`` for types, ``ValueError`` for names that the
-        compiler does not use, or that are described elsewhere (``scaled_matrix``)."""
+        compiler does not use, or that ``scaled_matrix`` describes."""
         found = re.fullmatch(r"v_(mfma|wmma)_(f32|i32|f64)_(16|32)x\3x(\d+)_([a-z0-9]+)_?([a-z0-9]*)", name.lower())
         if found is None:
             raise ValueError(f"{name} is none of the matrix instructions described here")
