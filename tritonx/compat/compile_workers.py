@@ -38,9 +38,10 @@ _written_here: dict[str, str] = {}
 
 
 def before_import(name: str) -> None:
-    """PyTorch is about to import ``name``, a module of its own. From 2.14 on it starts its processes with the folder
-    that itself lies in in front of the path, where an installed Triton is too, unless this variable has their path."""
-    if name in _START_PROCESSES:
+    """A module of this name is about to be looked for. From 2.14 on PyTorch starts its processes with the folder that
+    itself lies in in front of the path, where an installed Triton is too, unless this variable has their path: it is
+    set before a module is imported that starts them, and with every later import it follows ``sys.path``."""
+    if name in _START_PROCESSES or _written_here:
         given = os.environ.get(_THEIR_PATH, "")
         own = given in ("", _written_here.get(_THEIR_PATH))
         others = sys.path if own else given.split(os.pathsep)

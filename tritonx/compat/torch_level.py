@@ -24,10 +24,10 @@ def torch_level() -> str | None:
 def pinned_level(requirements: Sequence[str]) -> str | None:
     """The level of the Triton among these requirements, if there is one of that name.
 
-    >>> pinned_level(["filelock", 'triton==3.8.0; platform_system == "Linux"'])
-    '3.8'
+    >>> pinned_level(["filelock", 'triton==3.8.0; platform_system == "Linux"']), pinned_level(["triton~=3.9.0"])
+    ('3.8', '3.9')
     """
-    found = (re.match(r"triton\s*\(?==\s*(\d+\.\d+)", line) for line in requirements)
+    found = (re.match(r"triton\s*\(?[=~]=\s*(\d+\.\d+)", line) for line in requirements)
     return next((match[1] for match in found if match is not None and match[1] in LEVELS), None)
 
 

@@ -52,9 +52,11 @@ def python_subprocess_env():
 
 WORKERS = """
 import subprocess, sys
-sys.path.append({late!r})
+sys.path.append({early!r})
 from torch._inductor.utils import python_subprocess_env
-code = "import triton, sys; print(triton.jit.__module__, {late!r} in sys.path, {own!r} in sys.path)"
+sys.path.append({late!r})
+import a_module_of_it
+code = "import triton, sys; print(triton.jit.__module__, {{{early!r}, {late!r}}} <= {{*sys.path}}, {own!r} in sys.path)"
 for _ in range(2):  # a process of a process, too
     code = f"import subprocess, sys; from torch._inductor.utils import python_subprocess_env as e;" \\
            f"subprocess.run([sys.executable, '-c', {{code!r}}], env=e(), check=True)"
@@ -75,15 +77,16 @@ def test_an_installed_triton_beside_pytorch_is_not_found(own: str, tmp_path: Pat
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     (tmp_path / "site/torch/_inductor/utils.py").write_text(UTILS)
-    late = str(tmp_path / "late")
+    early, late = str(tmp_path / "early"), str(tmp_path / "late")
     (tmp_path / "late").mkdir()
+    (tmp_path / "late/a_module_of_it.py").touch()
     paths = [str(tmp_path / "site"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if own:
         own = str(tmp_path / own)
         variables["TORCH_CUSTOM_PYTHONPATH"] = os.pathsep.join([own, *filter(None, paths)])
     program = tmp_path / "program.py"
-    program.write_text(WORKERS.format(late=late, own=own or "nowhere"))
+    program.write_text(WORKERS.format(early=early, late=late, own=own or "nowhere"))
     command = [sys.executable, "-m", "tritonx.compat", str(program)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"tritonx.runtime.jit {not own} {bool(own)}\n"), done.stderr
