@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
-    from tritonx.dialects.tile import FuncOp
+    from tritonx.dialects.tile import FuncOp, TargetPolicy
 from tritonx.conversion.data_layout import pointer_bits
 from tritonx.conversion.gpu_to_llvm.types import CONSTANT, GENERIC, GLOBAL, SHARED
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -33,7 +33,8 @@ class Access:
     """How one vector access to global memory is to be made.
 
     ``width`` elements of LLVM type ``elem`` from one address; ``bytes_aligned`` is what the analysis proved about it.
-    ``cache`` and ``evict`` are the numbers of ``tritonx.dialects.tile.enums``.
+    ``cache`` and ``evict`` are the numbers of ``tritonx.dialects.tile.enums``; ``policy`` is what a target's attribute
+    says in their place, to be read by the machine that knows it.
 
     >>> Access("float", 4, 16).width
     4
@@ -45,6 +46,7 @@ class Access:
     cache: int = 1
     evict: int = 1
     volatile: bool = False
+    policy: TargetPolicy | None = None
 
     @property
     def type(self) -> str:

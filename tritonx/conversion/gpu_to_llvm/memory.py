@@ -19,6 +19,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits, is_held
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.dialects.tile.cache_policy import policy_of
 from tritonx.ir.dispatch import case
 from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.failure import PassError
@@ -81,6 +82,7 @@ def cut(
         1 if cache is None else cache.value.data,
         1 if evict is None else evict.value.data,
         volatile is not None and bool(volatile.value.data),
+        policy_of(op),
     )
     return Cut(access, groups, repeats, split)
 

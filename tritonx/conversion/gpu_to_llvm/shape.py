@@ -167,6 +167,10 @@ def num_programs(op: tile.GetNumProgramsOp, f: FunctionEmitter) -> None:
     f.result(op, Tile.of("i32", [f.num_programs(op.axis.value.data)]))
 
 
+def warp_id(op: gpu_layout.WarpIdOp, f: FunctionEmitter) -> None:
+    f.result(op, Tile.of("i32", [f.threads.warp]))
+
+
 def rank_of(type_: Attribute) -> int:
     return len(type_.get_shape()) if isinstance(type_, TensorType) else 0
 
@@ -185,4 +189,5 @@ TABLE: dict[type[Operation], Emit] = {
     **case(gpu_layout.Fp4ToFpOp, fp4_to_fp),
     **case(tile.GetProgramIdOp, program_id),
     **case(tile.GetNumProgramsOp, num_programs),
+    **case(gpu_layout.WarpIdOp, warp_id),
 }

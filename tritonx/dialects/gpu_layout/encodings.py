@@ -224,6 +224,10 @@ class NvidiaMmaEncodingAttr(EncodingAttr, Aliased):
         ("instrShape", "instr_shape", _never),
     )
 
+    @classmethod
+    def from_text(cls, parser: AttrParser, start: int, given: Mapping[str, object]) -> E.Encoding:
+        return super().from_text(parser, start, {"versionMinor": 0, **given})
+
 
 @irdl_attr_definition
 class AmdMfmaEncodingAttr(EncodingAttr, Aliased):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
@@ -209,6 +209,20 @@ class WarpReturnOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = PURE
     CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "attr-dict"
+
+
+@define
+class WarpIdOp(IRDLOperation):
+    """The number of the thread's warp in its group: the partition's, or the kernel's. `omitUniformHint` is for the
+    code generator of Triton: the number need not be known to be uniform over the warp."""
+
+    name = "ttg.warp_id"
+    omitUniformHint = opt_prop_def(UnitAttr)
+    result = result_def(i32)
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
+    FORMAT: ClassVar[str] = "attr-dict"
+    SPELLINGS: ClassVar[Spellings] = Spellings({TextLevel.V3_6: None, TextLevel.V3_8: "%r = ttg.warp_id"})
 
 
 @define

@@ -16,6 +16,7 @@ from tritonx.dialects.nvidia.barrier import (
     WaitBarrierOp,
 )
 from tritonx.dialects.nvidia.block_copies import TensorMapCopies
+from tritonx.dialects.nvidia.cache_policy import NvidiaCachePolicy, NvidiaCachePolicyAttr
 from tritonx.dialects.nvidia.copy import (
     WRITTEN_PIECE,
     AsyncTMACopyGlobalToLocalOp,
@@ -57,6 +58,7 @@ from tritonx.dialects.nvidia.launch_control import (
     CLCTryCancelOp,
     CLCTryCancelSyncOp,
 )
+from tritonx.dialects.nvidia.packed import PackedArithKind, PackedArithOp
 
 Nvidia = Dialect(
     "ttng",
@@ -98,8 +100,9 @@ Nvidia = Dialect(
         CLCLoadResultOp,
         CLCIsCanceledOp,
         CLCGetProgramIdOp,
+        PackedArithOp,
     ],
-    [TensorMemoryAttr, TensorMemoryEncodingAttr, TensorMemoryScalesEncodingAttr],
+    [TensorMemoryAttr, TensorMemoryEncodingAttr, TensorMemoryScalesEncodingAttr, NvidiaCachePolicyAttr],
     [TensorMapCopies()],
 )
 
@@ -127,6 +130,10 @@ __all__ = [
     "InitBarrierOp",
     "InvalBarrierOp",
     "Nvidia",
+    "NvidiaCachePolicy",
+    "NvidiaCachePolicyAttr",
+    "PackedArithKind",
+    "PackedArithOp",
     "ReinterpretTensorDescOp",
     "TCGen5CommitOp",
     "TCGen5MMAOp",

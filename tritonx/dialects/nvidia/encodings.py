@@ -115,12 +115,9 @@ def _parse(parser: AttrParser, kind: type[Encoding], name: str) -> Encoding:
 
 
 def _value(parser: AttrParser) -> int | bool | str:
-    if parser.parse_optional_punctuation("<"):  # the order of blocks
-        word = parser.parse_identifier()
-        parser.parse_punctuation(">")
-        if word not in ORDERS:
-            parser.raise_error(f"expected one of {', '.join(ORDERS)}, got '{word}'")
-        return "" if word == ORDERS[0] else word
+    for order in ORDERS:
+        if parser.parse_optional_keyword(order):
+            return "" if order == ORDERS[0] else order
     truth = parser.parse_optional_boolean()
     return parser.parse_integer(allow_boolean=False) if truth is None else truth
 
@@ -137,7 +134,7 @@ def _print(printer: Printer, data: TensorMemoryEncoding | TensorMemoryScalesEnco
         if field.name.startswith("cta_split") and level is not None and level >= TextLevel.V3_8:
             text = f"{CGA} = {[list(basis) for basis in _bases(data.cta_split_m, data.cta_split_n)]}"
         else:
-            text = f"{_WORDS[field.name]} = {f'<{value}>' if field.name == 'order' else str(value).lower()}"
+            text = f"{_WORDS[field.name]} = {value if field.name == 'order' else str(value).lower()}"
         if text not in shown:
             shown.append(text)
     if shown:

@@ -15,7 +15,7 @@ from tritonx.dialects.tile.atomic import (
     AtomicStoreOp,
     MaskedAccess,
 )
-from tritonx.dialects.tile.cache_policy import CachePolicy, CachePolicyAttr
+from tritonx.dialects.tile.cache_policy import CachePolicyAttr, TargetPolicy
 from tritonx.dialects.tile.control import STATED, CallOp, FuncOp, GetNumProgramsOp, GetProgramIdOp, ReturnOp
 from tritonx.dialects.tile.debug import AssertOp, PrintOp
 from tritonx.dialects.tile.descriptor import (
@@ -157,7 +157,6 @@ __all__ = [
     "BitcastOp",
     "BroadcastOp",
     "CacheModifier",
-    "CachePolicy",
     "CachePolicyAttr",
     "CallOp",
     "CatOp",
@@ -215,6 +214,7 @@ __all__ = [
     "SplatOp",
     "SplitOp",
     "StoreOp",
+    "TargetPolicy",
     "TensorDescType",
     "Tile",
     "TransOp",

@@ -1,7 +1,8 @@
 """How caches treat an access, in the text of Triton 3.9: an attribute, `cachePolicy`.
 
 The IR has two properties, `cache` and `evict`, which are also the words of the text up to 3.8. What a policy says is a
-hint. NVIDIA's `#ttng.cache_policy`, of the second-level cache, is not defined yet: an error at its place."""
+hint. A policy of a target that says more than these words stays on the op as it is, an attribute beside properties that
+have their defaults: `#ttng.cache_policy` (`dialects/nvidia/cache_policy.py`)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy
 from tritonx.ir.declaration import keyword
-from tritonx.ir.spelling import Spellings, TextLevel, spellings
+from tritonx.ir.spelling import LevelError, Spellings, TextLevel, spellings
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
@@ -26,14 +27,19 @@ if TYPE_CHECKING:
 POLICY = "cachePolicy"
 
 
-class CachePolicy(Data[tuple[CacheModifier, EvictionPolicy]]):
-    """What attributes of cache policies have in common: what they say in the words of `cache` and `evict`."""
+class TargetPolicy:
+    """What attributes have in common that are policies in the words of one target."""
 
     @property
-    def properties(self) -> dict[str, Attribute]:
-        """The properties of an access that say it."""
-        modifier, eviction = self.data
-        return {"cache": IntegerAttr(modifier.value, i32), "evict": IntegerAttr(eviction.value, i32)}
+    def properties(self) -> dict[str, Attribute] | None:
+        """`cache` and `evict` of the same meaning; None where these words do not say it."""
+        raise NotImplementedError
+
+
+def policy_of(op: Operation) -> TargetPolicy | None:
+    """What a target's policy says of an access, besides `cache` and `evict`."""
+    found = op.attributes.get(POLICY)
+    return found if isinstance(found, TargetPolicy) else None
 
 
 def parse_words(parser: AttrParser, kinds: Mapping[str, type[IntEnum]]) -> dict[str, IntEnum]:
@@ -56,10 +62,16 @@ def parse_words(parser: AttrParser, kinds: Mapping[str, type[IntEnum]]) -> dict[
 
 
 @irdl_attr_definition
-class CachePolicyAttr(CachePolicy):
+class CachePolicyAttr(Data[tuple[CacheModifier, EvictionPolicy]]):
     """`#tt.cache_policy<cache_modifier = ca, eviction_policy = evict_first>`"""
 
     name = "tt.cache_policy"
+
+    @property
+    def properties(self) -> dict[str, Attribute]:
+        """The properties of an access that say it."""
+        modifier, eviction = self.data
+        return {"cache": IntegerAttr(modifier.value, i32), "evict": IntegerAttr(eviction.value, i32)}
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[CacheModifier, EvictionPolicy]:
@@ -81,10 +93,13 @@ def _read(op: Operation) -> Operation:
     policy = op.properties.pop(POLICY, None) or op.attributes.pop(POLICY, None)
     if policy is None:
         return op
-    if not isinstance(policy, CachePolicy):
+    if not isinstance(policy, CachePolicyAttr | TargetPolicy):
         raise VerifyException(f"'{POLICY}' must be a cache policy, got {policy}")
     if any(name in op.properties and op.properties[name] != default for name, default in _DEFAULT.items()):
         raise VerifyException(f"'{POLICY}' stands beside other words for it")
+    if isinstance(policy, TargetPolicy):
+        op.attributes[POLICY] = policy
+        return op
     assert isinstance(op, IRDLOperation)
     known = op.get_irdl_definition().properties
     op.properties.update({name: value for name, value in policy.properties.items() if name in known})
@@ -92,8 +107,14 @@ def _read(op: Operation) -> Operation:
 
 
 def _write(op: Operation, level: TextLevel) -> None:
-    """A policy in the place of `cache` and `evict`, since 3.9."""
+    """A policy in the place of `cache` and `evict`, since 3.9. Before, words in the place of a policy."""
     if level < TextLevel.V3_9:
+        policy = policy_of(op)
+        if policy is not None:
+            if policy.properties is None:
+                raise LevelError(f"Triton {level} has no words for {policy}", op)
+            op.properties.update(policy.properties)
+            del op.attributes[POLICY]
         return
     found = {name: op.properties.pop(name, default) for name, default in _DEFAULT.items()}
     if found != _DEFAULT:

@@ -31,6 +31,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %3 = "ttg.mask"(%c) ({
       ttg.mask.return %n : i32
     }) : (i1) -> i32
+    %4 = ttg.warp_id
+    %5 = ttg.warp_id {omitUniformHint}
     tt.return
   }
 }
@@ -56,4 +58,6 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: %2 = "ttg.mask"(%c) ({
 // CHECK-NEXT: ttg.mask.return %n : i32
 // CHECK-NEXT: }) : (i1) -> i32
+// CHECK-NEXT: %3 = ttg.warp_id
+// CHECK-NEXT: %4 = ttg.warp_id {omitUniformHint}
 // CHECK-NEXT: tt.return

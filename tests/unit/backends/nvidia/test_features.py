@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.backends.api import Compilation, PassStage
 from tritonx.backends.nvidia import BACKEND
-from tritonx.backends.nvidia.emit import mbarrier, row_copy, tensor_copy, warp_group
+from tritonx.backends.nvidia.emit import mbarrier, packed, row_copy, tensor_copy, warp_group
 from tritonx.backends.nvidia.emit.features import FEATURES, ROWS_BY_INDEX
 from tritonx.backends.nvidia.emit.table import TABLE
 from tritonx.backends.nvidia.tensor_maps import tensor_map_at_launch, tensor_map_in_kernel
@@ -86,7 +86,7 @@ def test_every_op_of_the_dialect_says_what_it_needs() -> None:
     ops = set(Nvidia.operations)
     assert set(FEATURES) == ops
     assert ops <= set(TABLE)
-    files = mbarrier, row_copy, tensor_copy, tensor_map_at_launch, tensor_map_in_kernel, warp_group
+    files = mbarrier, packed, row_copy, tensor_copy, tensor_map_at_launch, tensor_map_in_kernel, warp_group
     emitted = {op for each in files for op in each.TABLE} & ops
     on_hopper = {op for op, feature in FEATURES.items() if feature.on(90)}
     later = {op for op, feature in FEATURES.items() if feature is ROWS_BY_INDEX}

@@ -53,6 +53,7 @@ ROWS_BY_INDEX = Feature(
 )
 LAUNCH_CONTROL = Feature("cluster launch control", 100, instead="loop over programs")
 TENSOR_MEMORY = Feature("tensor memory", 100, 103, "leave tt.dot to the compiler")
+PACKED = Feature("packed arithmetic", 75)
 
 FEATURES: dict[type[Operation], Feature] = {
     ttng.InitBarrierOp: MBARRIERS,
@@ -92,6 +93,7 @@ FEATURES: dict[type[Operation], Feature] = {
     ttng.TCGen5MMAOp: TENSOR_MEMORY,
     ttng.TCGen5MMAScaledOp: TENSOR_MEMORY,
     ttng.TCGen5CommitOp: TENSOR_MEMORY,
+    ttng.PackedArithOp: PACKED,
 }
 
 

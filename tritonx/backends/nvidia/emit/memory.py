@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonx.backends.nvidia.emit import cache_hints as hints
 from tritonx.backends.nvidia.emit.vector_atomics import ordered_together, summed_together
 from tritonx.conversion.float_order import extreme, orders
 from tritonx.conversion.gpu_to_llvm.machine import Access
@@ -18,9 +19,6 @@ from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, MemSemant
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
-_LOAD_CACHE = {CacheModifier.CA: ".ca", CacheModifier.CG: ".cg", CacheModifier.CS: ".cs", CacheModifier.CV: ".cv"}
-_STORE_CACHE = {CacheModifier.WB: ".wb", CacheModifier.CG: ".cg", CacheModifier.CS: ".cs", CacheModifier.WT: ".wt"}
-_EVICT = {EvictionPolicy.EVICT_FIRST: ".L1::evict_first", EvictionPolicy.EVICT_LAST: ".L1::evict_last"}
 _SEM = {
     MemSemantic.RELAXED: "relaxed",
     MemSemantic.ACQUIRE: "acquire",
@@ -93,15 +91,13 @@ def _from_words(f: FunctionEmitter, access: Access, words: list[str], word: int)
 
 
 def _plain(access: Access) -> bool:
-    return access.cache == CacheModifier.NONE and access.evict == EvictionPolicy.NORMAL and access.elem != "i1"
+    hinted = access.cache != CacheModifier.NONE or access.evict != EvictionPolicy.NORMAL or access.policy is not None
+    return not hinted and access.elem != "i1"
 
 
-def hints(access: Access, table: dict[CacheModifier, str], default: CacheModifier) -> str:
-    """The cache operator, or the eviction priority: PTX has one or the other, and the default operator gives way."""
-    cache, evict = CacheModifier(access.cache), _EVICT.get(EvictionPolicy(access.evict), "")
-    if evict and cache in (CacheModifier.NONE, default):
-        return evict
-    return table.get(cache, "")
+def _i64(name: str | None) -> list[str]:
+    """An operand that may be absent."""
+    return [] if name is None else [f"i64 {name}"]
 
 
 def async_copy(
@@ -207,19 +203,22 @@ class NvidiaMemory:
         register = 16 if word == 8 else word
         modifiers = ".volatile" if access.volatile else ""
         modifiers += ".global"
+        policy = None if access.volatile else hints.created(f, access, self.capability)
         if not access.volatile:
-            modifiers += hints(access, _LOAD_CACHE, CacheModifier.CA)
+            modifiers += hints.modifiers(access, hints.LOAD_CACHE, self.capability)
         vector = f".v{count}" if count > 1 else ""
-        instruction = f"ld{modifiers}{vector}.b{word} {_registers(0, count)}, [${count}+0];"
-        constraints = ",".join([f"={letter}"] * count + ["l"])
-        operands = [f"ptr addrspace(1) {pointer}"]
+        hint = "" if policy is None else f", ${count + 1}"
+        instruction = f"ld{modifiers}{vector}.b{word} {_registers(0, count)}, [${count}+0]{hint};"
+        operands = [f"ptr addrspace(1) {pointer}", *_i64(policy)]
+        inputs = count + len(operands)
+        constraints = ",".join([f"={letter}"] * count + ["l"] * len(operands))
         if mask is not None:
             rest = ["0"] * count if other is None else _to_words(f, access, other, word, count)
             moves = "".join(
-                f"mov.u{register} ${i}, {'0x0' if rest[i] == '0' else f'${count + 2 + i}'};\\0A\\09"
+                f"mov.u{register} ${i}, {'0x0' if rest[i] == '0' else f'${inputs + 1 + i}'};\\0A\\09"
                 for i in range(count)
             )
-            instruction = f"{moves}@${count + 1} {instruction}"
+            instruction = f"{moves}@${inputs} {instruction}"
             constraints += ",b"
             operands.append(f"i1 {mask}")
             if any(r != "0" for r in rest):
@@ -236,14 +235,17 @@ class NvidiaMemory:
         word, count = _words(access)
         register = 16 if word == 8 else word
         words = _to_words(f, access, value, word, count)
-        modifiers = ".global" + hints(access, _STORE_CACHE, CacheModifier.WB)
+        modifiers = ".global" + hints.modifiers(access, hints.STORE_CACHE, self.capability)
+        policy = hints.created(f, access, self.capability)
         vector = f".v{count}" if count > 1 else ""
-        guard = f"@${count + 1} " if mask is not None else ""
-        constraints = ",".join(["l"] + [_letter(word)] * count + (["b"] if mask is not None else []))
-        operands = [f"ptr addrspace(1) {pointer}", *(f"i{register} {w}" for w in words)]
+        hint = "" if policy is None else f", ${count + 1}"
+        guard = f"@${count + 1 + bool(hint)} " if mask is not None else ""
+        letters = ["l"] + [_letter(word)] * count + ["l"] * bool(hint) + (["b"] if mask is not None else [])
+        constraints = ",".join(letters)
+        operands = [f"ptr addrspace(1) {pointer}", *(f"i{register} {w}" for w in words), *_i64(policy)]
         if mask is not None:
             operands.append(f"i1 {mask}")
-        text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {_registers(1, count)};"
+        text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {_registers(1, count)}{hint};"
         f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
 
     def atomic_width(self, kind: int, elem: str) -> int:

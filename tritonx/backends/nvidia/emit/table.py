@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.backends.nvidia.emit import grid, mbarrier, row_copy, tensor_copy, warp_group
+from tritonx.backends.nvidia.emit import grid, mbarrier, packed, row_copy, tensor_copy, warp_group
 from tritonx.backends.nvidia.emit.features import where_there_is
 from tritonx.backends.nvidia.tensor_maps import tensor_map_at_launch, tensor_map_in_kernel
 from tritonx.conversion.gpu_to_llvm import partitions, table
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _OWN: dict[type[Operation], Emit] = {
     **grid.TABLE,
     **mbarrier.TABLE,
+    **packed.TABLE,
     **row_copy.TABLE,
     **tensor_copy.TABLE,
     **tensor_map_at_launch.TABLE,

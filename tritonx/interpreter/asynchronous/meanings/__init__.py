@@ -8,6 +8,7 @@ from tritonx.interpreter.asynchronous.meanings import (
     control,
     copies,
     memory,
+    packed,
     product,
     scratch,
     tensor_map,
@@ -23,6 +24,7 @@ MEANINGS: Table = {
     **copies.TABLE,
     **tensor_map.TABLE,
     **product.TABLE,
+    **packed.TABLE,
 }
 """By class of op; what is not here has its meaning in `tritonx.interpreter.meanings`."""
 

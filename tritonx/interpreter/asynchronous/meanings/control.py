@@ -7,7 +7,9 @@ import numpy as np
 from tritonx.dialects import gpu, gpu_layout, scf, tile
 from tritonx.interpreter.asynchronous.group import Group, Warps
 from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
+from tritonx.interpreter.errors import UnsupportedInInterpreter
 from tritonx.interpreter.execution import Function
+from tritonx.interpreter.machine import position_of
 from tritonx.interpreter.meanings.control import loop_range
 from tritonx.interpreter.values import Array, dtype_of, undefined
 from tritonx.ir.dispatch import case
@@ -125,6 +127,14 @@ def _predicate_stage(op: gpu_layout.PredicateStageOp, bind: Program) -> Function
     return has_work
 
 
+def _warp_id(op: gpu_layout.WarpIdOp, bind: Program) -> Function:
+    """A number that differs between the warps of a group is no value here, where each op is executed once for all."""
+    if bind.group.warps > 1:
+        reason = f"'{op.name}' differs between the {bind.group.warps} warps of a group, which are executed together"
+        raise UnsupportedInInterpreter(reason).at(position_of(op), None)
+    return lambda: np.int32(0)
+
+
 def _mask(op: gpu_layout.MaskOp, bind: Program) -> Function:
     body = bind.coroutine(op.region)
     types = [type_of(result) for result in op.results]
@@ -149,4 +159,5 @@ TABLE: Table = {
     **case(gpu_layout.WarpSpecializeOp, _warp_specialize),
     **case(gpu_layout.PredicateStageOp, _predicate_stage),
     **case(gpu_layout.MaskOp, _mask),
+    **case(gpu_layout.WarpIdOp, _warp_id),
 }

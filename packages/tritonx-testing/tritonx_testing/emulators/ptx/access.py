@@ -10,7 +10,7 @@ import numpy as np
 
 from tritonx_testing.emulators.ptx.memory import LOCAL_WINDOW, PARAMETER_BITS, Space
 from tritonx_testing.emulators.ptx.numbers import narrowed
-from tritonx_testing.emulators.ptx.text import Address, Instruction, Name, Vector
+from tritonx_testing.emulators.ptx.text import Address, Instruction, Name, Operand, Vector
 from tritonx_testing.emulators.ptx.threads import TYPES, Fault, Threads
 
 Array = Any
@@ -105,8 +105,17 @@ class Memory:
 
     # ---- instructions
 
+    def hinted(self, i: Instruction) -> tuple[Operand, Operand]:
+        """The two operands of an access, behind which a cache policy stands where the instruction says so."""
+        first, second, *policy = i.operands
+        if len(policy) != ("L2::cache_hint" in i.modifiers):
+            raise Fault(f"{i.text}: a cache policy stands with .L2::cache_hint")
+        for each in policy:
+            self.t.bits(each, 64)
+        return first, second
+
     def load(self, i: Instruction) -> None:
-        target, address = i.operands
+        target, address = self.hinted(i)
         assert isinstance(address, Address)
         parts = target.parts if isinstance(target, Vector) else (target,)
         dtype, width = TYPES[i.type]
@@ -118,7 +127,7 @@ class Memory:
             self.t.write(part, i.type, whole)
 
     def store(self, i: Instruction) -> None:
-        address, source = i.operands
+        address, source = self.hinted(i)
         assert isinstance(address, Address)
         parts = source.parts if isinstance(source, Vector) else (source,)
         width = TYPES[i.type][1]

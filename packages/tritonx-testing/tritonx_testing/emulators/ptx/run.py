@@ -247,6 +247,11 @@ def _address_of_local(block: Block, i: Instruction) -> None:
     block.t.write(i.operands[0], "b64", value)
 
 
+def _policy(block: Block, i: Instruction) -> None:
+    """A cache policy has 64 bits whose meaning PTX does not say."""
+    block.t.write(i.operands[0], "b64", np.full(block.t.count, block.t.random.integers(1 << 63), np.uint64))
+
+
 WARP: dict[str, Callable[[Block, Instruction], None]] = {
     "ld": lambda b, i: b.memory.load(i), "st": lambda b, i: b.memory.store(i),
     "atom": lambda b, i: b.memory.atomic(i), "red": lambda b, i: b.memory.atomic(i),
@@ -254,7 +259,7 @@ WARP: dict[str, Callable[[Block, Instruction], None]] = {
     "fence": lambda b, i: b.engine.fence(i), "mbarrier": lambda b, i: b.barriers.execute(i),
     "tensormap": lambda b, i: b.engine.tensormap(i), "shfl": lambda b, i: warp.shuffle(b.t, i),
     "redux": lambda b, i: warp.reduce(b.t, i), "vote": lambda b, i: warp.vote(b.t, i),
-    "elect": lambda b, i: warp.elect(b.t, i),
+    "elect": lambda b, i: warp.elect(b.t, i), "createpolicy": lambda b, i: _policy(b, i),
     "ldmatrix": lambda b, i: warp.load_matrices(b.t, i, b.memory.shared),
     "stmatrix": lambda b, i: warp.store_matrices(b.t, i, b.memory.shared),
     "mma": lambda b, i: matrix.product(b.t, i), "cvta": _address_of_local,
