@@ -37,6 +37,7 @@ LAZY: dict[str, str] = {
 """A module, or a package with all in it, that imports modules of tritonx inside functions → why."""
 
 LAZY_LIBRARIES: dict[str, str] = {
+    "ctypes.util": "imports much; where a library of the system has another name",
     "difflib": "a mistake's hint only; slow to import",
     "filecheck": "tests of libraries only",
     "grp": "not on every system",

@@ -92,7 +92,12 @@ def jit(
 
             watch()
             return InterpretedFunction(function, **options)
-        return JITFunction(function, **options)
+        made = JITFunction(function, **options)
+        if knobs.compilation.sealed is not None:
+            from tritonx.runtime.compiling.sealed_start import prepare
+
+            prepare(made)
+        return made
 
     return decorate if fn is None else decorate(fn)
 

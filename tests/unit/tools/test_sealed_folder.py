@@ -171,7 +171,6 @@ def test_constants_are_counted_not_made(tmp_path: Path) -> None:
 PROGRAM = """
 import os
 import numpy as np
-from kernels import k
 from tritonx.runtime.compiling import keys
 
 os.chdir("elsewhere")
@@ -180,6 +179,7 @@ def _add_sources(*given):
     raise AssertionError("the compiler's sources are read")
 
 keys._add_sources = _add_sources
+from kernels import k
 x = np.zeros(8, np.float32)
 k[(1,)](x, 8)
 print(x[0])
@@ -235,3 +235,22 @@ def test_a_recorded_key_is_for_the_same_files(tmp_path: Path, monkeypatch: pytes
     assert taken()
     (tmp_path / "b.py").write_text("")
     assert not taken()
+
+
+STARTED = """
+import sys
+import numpy as np
+from kernels import k
+
+x, before = np.zeros(8, np.float32), set(sys.modules)
+k[(1,)](x, 8)
+print(x[0], sorted(set(sys.modules) - before), {"xdsl", "llvmlite", "subprocess"} & set(sys.modules))
+"""
+
+
+def test_a_first_launch_imports_nothing(tmp_path: Path) -> None:
+    """All of it was loaded when the kernel was declared, without the compiler."""
+    seal.seal(package(tmp_path, PLAIN, X | N), str(tmp_path / "sealed"), workers=0)
+    (tmp_path / "program.py").write_text(STARTED)
+    done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+    assert done.stdout == "8.0 [] set()\n", done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar, cast
 
 from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Driver, Options, Stage, Target
@@ -47,11 +48,14 @@ class CpuBackend(Backend):
 
     def version_key(self) -> str:
         """The LLVM that writes the code, and the CPU that it is for."""
-        from importlib.metadata import version
-
         from tritonx.backends.cpu.host import fingerprint
 
-        return f"llvmlite {version('llvmlite')} {fingerprint()}"
+        return f"llvmlite {_llvmlite()} {fingerprint()}"
+
+    def prepare_launch(self) -> None:
+        from tritonx.backends.cpu.driver import prepare
+
+        prepare()
 
     def extern_functions(self, target: Target) -> Mapping[str, Any]:
         from tritonx.conversion.tile_to_loops.libdevice import OVERLOADS
@@ -62,6 +66,14 @@ class CpuBackend(Backend):
         from tritonx.backends.cpu.driver import CpuDriver
 
         return CpuDriver()
+
+
+@cache
+def _llvmlite() -> str:
+    """Its version, which is read from a file."""
+    from importlib.metadata import version
+
+    return version("llvmlite")
 
 
 BACKEND = CpuBackend()

@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
-from tritonx.backends.cpu.host import available_threads, host_isa, isa_of
+from tritonx.backends.cpu.host import available_threads, fingerprint, host_isa, isa_of
+from tritonx.backends.cpu.libm import resolve_symbols
 from tritonx.backends.cpu.loader import CpuKernel, builtins_work, parallel_function
+from tritonx.runtime.devices.elf import address_of_symbol
 from tritonx.runtime.devices.host_driver import HostDriver
 from tritonx.runtime.errors import NoDevice
 from tritonx.runtime.launch.descriptor_parameters import FlatParameters
@@ -44,6 +46,14 @@ class CpuDriver(HostDriver):
         direct = builtins_work() and (parallel_function() != 0 or threads == 1)
         launch = kernel.builtin() if direct else super().make_launcher(image, kernel)
         return FlatParameters.of(image.parameters).flattening(launch) if direct else launch
+
+
+def prepare() -> None:
+    """Load the libraries of the system that launches need."""
+    parallel_function()
+    resolve_symbols(b"")
+    address_of_symbol("sin")
+    fingerprint()
 
 
 def _clock_khz() -> int:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
-from functools import cache
 
 from tritonx.conversion.tile_to_loops.libm import LIBM
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
+from tritonx.runtime.devices.elf import mathematics_library
 
 
 def resolve_symbols(binary: bytes) -> dict[str, int]:
@@ -19,7 +13,7 @@ def resolve_symbols(binary: bytes) -> dict[str, int]:
     found: dict[str, int] = {}
     for symbol in LIBM:
         if b"\0" + symbol.encode() + b"\0" in binary:
-            function = getattr(_library(), symbol, None)
+            function = getattr(mathematics_library(), symbol, None)
             address = ctypes.cast(function, ctypes.c_void_p).value if function is not None else None
             if address:
                 found[symbol] = address

@@ -8,7 +8,6 @@ read (no GIL, not CPython) the same entry point is called through ctypes with a 
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import itertools
 import os
 import struct
@@ -50,7 +49,10 @@ class _MethodDef(ctypes.Structure):
 
 def builtins_work() -> bool:
     """Whether a METH_FASTCALL function that reads object headers is right for this interpreter."""
-    return sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    if sys.implementation.name != "cpython":
+        return False
+    flags = getattr(sys, "abiflags", None)  # where there are none, asking for the variable reads no file
+    return not sysconfig.get_config_var("Py_GIL_DISABLED") if flags is None else "t" not in flags
 
 
 @cache
@@ -65,7 +67,8 @@ def _jit() -> Jit:
 @cache
 def parallel_function() -> int:
     """The address of ``GOMP_parallel``, or 0 where there is no libgomp."""
-    for name in (ctypes.util.find_library("gomp"), "libgomp.so.1"):
+    for find in (lambda: "libgomp.so.1", _find_gomp):
+        name = find()
         if name is None:
             continue
         try:
@@ -74,6 +77,13 @@ def parallel_function() -> int:
         except (OSError, AttributeError):
             continue
     return 0
+
+
+def _find_gomp() -> str | None:
+    """Its name here, which another program is run for."""
+    from ctypes.util import find_library  # which imports much
+
+    return find_library("gomp")
 
 
 @cache

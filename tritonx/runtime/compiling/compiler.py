@@ -6,14 +6,10 @@ stages in order and stores each stage's result.
 
 from __future__ import annotations
 
-import gc
 import json
-import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cache
 from typing import Any, cast
 
 import tritonx.backends.registry as registry
@@ -21,6 +17,7 @@ from tritonx.backends.api import Backend, Compilation, Options, Parameter, PassS
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager, triton_key
 from tritonx.runtime.compiling import sealed
+from tritonx.runtime.compiling.collection import without_collection
 from tritonx.runtime.compiling.compile_job import CompileJob, Made, begun, job_of, kept, run_stages
 from tritonx.runtime.compiling.compiled_kernel import AsmDict, CompiledKernel, StoredFile
 from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
@@ -152,31 +149,6 @@ def begin(
     return found
 
 
-@contextmanager
-def _without_collection() -> Generator[None]:
-    """Python's collector of cycles rests: a compile makes many objects and little garbage (7 % of a first compile).
-
-    The first compile of a process imports the compiler. What there is behind it grows old without being visited, since
-    modules and classes stay; the collection that would otherwise follow takes another 5 %.
-    """
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            _grow_old()
-            gc.enable()
-
-
-@cache
-def _grow_old() -> None:
-    """Moves all objects to the collector's oldest generation, once in a process; what others froze stays frozen."""
-    if sys.implementation.name == "cpython" and gc.get_freeze_count() == 0:
-        gc.freeze()
-        gc.unfreeze()
-
-
 def _tuples(value: Any) -> Any:
     """What JSON made lists, as tuples again."""
     if isinstance(value, list):
@@ -286,7 +258,7 @@ class Compile:
 
     def here(self) -> CompiledKernel:
         """In this process, with Python's collector at rest."""
-        with _without_collection():
+        with without_collection():
             return self.run()
 
     def run(self) -> CompiledKernel:
@@ -326,7 +298,7 @@ class Compile:
         in, or the module is read from a file. Raises the front end's errors."""
         if isinstance(self.source, IRSource) or knobs.compilation.override or self.options.ir_override:
             return None
-        with _without_collection():
+        with without_collection():
             return job_of(self.source.name, self._module(), self.target, self.options, self.digest, self.key)
 
     def _module(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Options
@@ -74,7 +75,7 @@ class Request:
     options: Options
     wanted: Specialization
 
-    @property
+    @cached_property
     def key(self) -> tuple[object, ...]:
         """What two launches share that run the same code."""
         return _hashable_key(self.placement, self.wanted, self.options)

@@ -11,7 +11,6 @@ unexpected is a `LinkError`, and the loader leaves the object to LLVM.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import mmap
 import platform
 import struct
@@ -61,7 +60,18 @@ def supported() -> bool:
 @cache
 def _process() -> tuple[ctypes.CDLL, ...]:
     """Where symbols are looked for: the process itself, then the mathematics library."""
-    return ctypes.CDLL(None), ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
+    return ctypes.CDLL(None), mathematics_library()
+
+
+@cache
+def mathematics_library() -> ctypes.CDLL:
+    """The C library's mathematics."""
+    try:
+        return ctypes.CDLL("libm.so.6")
+    except OSError:
+        from ctypes.util import find_library  # which imports much, and runs another program to find a name
+
+        return ctypes.CDLL(find_library("m") or "libm.so.6")
 
 
 @cache

@@ -40,7 +40,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from keyword import iskeyword
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
@@ -74,11 +74,16 @@ class Binder:
     """
 
     launch: Callable[..., Any]
-    bind: Callable[..., Any]
+    make_bind: Callable[[], FunctionType]
     prefix: str
     params: Sequence[KernelParam]
     text: Callable[[Expected, Sequence[str]], str]
     """The text of ``launch`` for arguments that are `Expected`, with options of these names as parameters."""
+
+    @cached_property
+    def bind(self) -> FunctionType:
+        """Written when something first asks for it: a program that launches alone does not."""
+        return self.make_bind()
 
     def handlers(self, number: int) -> Specializer:
         """The handlers by which launches specialise on the argument at position ``number`` now."""
@@ -327,11 +332,15 @@ def generate(
     def launch(expected: Expected, options: Sequence[str]) -> str:
         return text([*_body(params, option_names, expected, options), *_launched(params, options)], options)
 
-    bind = text([*_body(params, option_names, {}, ()), _bound_together(params)])
-    made = [_executed(each, name, constants.added(scope)) for each in (launch({}, ()), bind)]
-    for function in made:
+    def made(text: str) -> FunctionType:
+        function = _executed(text, name, constants.added(scope))
         function.__qualname__ = title
-    return Binder(made[0], made[1], prefix, params, launch)
+        return function
+
+    def bind() -> FunctionType:
+        return made(text([*_body(params, option_names, {}, ()), _bound_together(params)]))
+
+    return Binder(made(launch({}, ())), bind, prefix, params, launch)
 
 
 def _specs(params: Sequence[KernelParam]) -> str:

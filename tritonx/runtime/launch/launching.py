@@ -94,7 +94,7 @@ class Launcher:
         }
         driver.override()
         self._binder = generate(kernel.params, kernel.__name__, misfits.twice(kernel), _option_names(), names)
-        self.launch, self._bind = self._binder.launch, self._binder.bind
+        self.launch = self._binder.launch
 
     # Entry points --------------------------------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class Launcher:
             raise without_frames(error) from error.__cause__
 
     def _warmed_up(self, grid: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> CompiledKernel | None:
-        key, specs, bound, options, _ = self._bind(grid, *args, **kwargs)
+        key, specs, bound, options, _ = self._binder.bind(grid, *args, **kwargs)
         hear = asking.get()
         if hear is not None:
             hear(self._request(specs, bound, options), self.extents(grid, bound, options))
@@ -125,7 +125,7 @@ class Launcher:
     def request(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> tuple[Request, dict[str, Any]]:
         """What a launch with these arguments compiles, and the options among them as they were given; raises what the
         launch raises for arguments and options that do not fit. For those who run kernels without a compiler."""
-        _, specs, bound, given, _ = self._bind(None, *args, **kwargs)
+        _, specs, bound, given, _ = self._binder.bind(None, *args, **kwargs)
         return self._request(specs, bound, given), given
 
     def extents(self, grid: object, bound: dict[str, Any], given: dict[str, Any]) -> tuple[int, int, int]:
@@ -139,7 +139,7 @@ class Launcher:
             active = driver.get_active()
             return active.get_current_target(), active.backend
 
-        return DeviceCaches(self._kept, self._forget, placed, self._bind)
+        return DeviceCaches(self._kept, self._forget, placed, self._binder.bind)
 
     def _kept(self) -> dict[Compiled, CompiledKernel | FutureKernel]:
         """The kernels that are compiled or being compiled, without waiting for these."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 import tritonx.backends.registry as registry
@@ -71,6 +72,14 @@ _INTEGER_BITS = {f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 
 INTEGER_TYPES = frozenset(_INTEGER_BITS)
 
 
+@cache
+def _by_low_bits(type: str, specialize: bool, align: bool, sign: str) -> tuple[ArgSpec, ...]:
+    """The spec of each value of the lowest four bits."""
+    if not specialize:
+        return (intern(type, None),) * 16
+    return tuple([intern(type, (alignment_mark(low) if align else "") + sign) for low in range(16)])
+
+
 def _integer_handler(specialize: bool, align: bool, fixed_type: str) -> Handler:
     """``fixed_type`` is what the parameter's annotation says; the value's range decides without it, and for ``int``."""
     fold_one = specialize and not fixed_type
@@ -78,9 +87,7 @@ def _integer_handler(specialize: bool, align: bool, fixed_type: str) -> Handler:
     fixed_type = "" if fixed_type == "int" else fixed_type
 
     def table(type: str, sign: str = "") -> tuple[ArgSpec, ...]:
-        if not specialize:
-            return (intern(fixed_type or type, None),) * 16
-        return tuple(intern(fixed_type or type, (alignment_mark(low) if align else "") + sign) for low in range(16))
+        return _by_low_bits(fixed_type or type, specialize, align, sign)
 
     i32, i64, u64 = table("i32"), table("i64"), table("u64")
     negative_i32, negative_i64 = table("i32", NEGATIVE), table("i64", NEGATIVE)
