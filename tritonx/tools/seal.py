@@ -6,6 +6,7 @@ tritonx seal kernels.py -o FOLDER        every entry of its list SEALED, which h
     --draws N                            launches that are drawn to show that the set is complete (10000)
     --most N                             members at most (4096)
     --list                               print the members, compile nothing
+    --wheel NAME==VERSION                write the folder as a wheel, too, beside it
 
     [[kernel]]
     kernel = "scale"
@@ -20,7 +21,8 @@ tritonx seal kernels.py -o FOLDER        every entry of its list SEALED, which h
 
 A tuner's configurations are all taken; what a heuristic computes, be it an option, has a domain like an argument. A
 parameter with a default that launches leave out is left out. A kernel may be listed more than once, each time with
-other domains. ``TRITONX_SEALED=FOLDER`` runs a program with these kernels and refuses to compile others.
+other domains. ``TRITONX_SEALED=FOLDER``, or ``TRITONX_SEALED=package:NAME`` of an installed wheel, runs a program with
+these kernels and refuses to compile others.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ from tritonx.runtime.errors import TritonError
 from tritonx.runtime.store.trusted_files import path_objection
 from tritonx.runtime.tuning.case import module
 from tritonx.tools import command
+from tritonx.tools.sealing import wheel
 from tritonx.tools.sealing.draws import closed
 from tritonx.tools.sealing.members import Member, Sealed
 from tritonx.tools.sealing.package import Entry, entries
@@ -194,10 +197,12 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--draws", type=command.integer(0, 10**7), default=DRAWS, help="launches that are drawn")
     parser.add_argument("--most", type=command.integer(1, 10**6), default=MOST, help="members at most")
     parser.add_argument("--list", action="store_true", help="print the members and compile nothing")
+    parser.add_argument("--wheel", metavar="NAME==VERSION", help="write the folder as a wheel, too")
     return parser
 
 
 def _run(given: argparse.Namespace) -> int:
+    named = None if given.wheel is None else wheel.parse(given.wheel)
     if not given.list and os.path.exists(given.out) and not os.path.isdir(given.out):
         raise command.Mistake(f"--out {given.out}: it is no folder")
     try:
@@ -211,6 +216,9 @@ def _run(given: argparse.Namespace) -> int:
     compiled(found, given.out, given.workers)
     for entry, own in found:
         _print_drawn(entry.sealed, len(own), given.draws)
+    if named is not None:
+        folder = Path(given.out).absolute()
+        print(wheel.write(folder, *named, folder.parent).name)
     return 0
 
 

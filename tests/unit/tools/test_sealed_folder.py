@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -254,3 +255,23 @@ def test_a_first_launch_imports_nothing(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(STARTED)
     done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
     assert done.stdout == "8.0 [] set()\n", done.stderr
+
+
+def test_a_wheel(tmp_path: Path) -> None:
+    """What pip would install is taken by its name; two wheels of a folder are the same."""
+    line = [package(tmp_path, PLAIN, X | N), "-o", str(tmp_path / "sealed"), "--workers", "0", "--draws", "0"]
+    made = tmp_path / "my_kernels-1.0-py3-none-any.whl"
+    contents: list[bytes] = []
+    for _ in range(2):
+        assert seal.main([*line, "--wheel", "my_kernels==1.0"]) == 0
+        contents.append(made.read_bytes())
+    assert contents[0] == contents[1]
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(tmp_path)
+        assert "Requires-Dist: tritonx==" in archive.read("my_kernels-1.0.dist-info/METADATA").decode()
+    (tmp_path / "program.py").write_text(STARTED)
+    done = run(tmp_path, "program.py", TRITONX_SEALED="package:my_kernels")
+    assert done.stdout == "8.0 [] set()\n", done.stderr
+    done = run(tmp_path, "program.py", TRITONX_SEALED="package:no_kernels")
+    assert "expected the name of an installed package behind package:, got 'no_kernels'" in done.stderr
+    assert seal.main([*line, "--wheel", "my-kernels"]) == 2

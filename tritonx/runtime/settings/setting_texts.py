@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
+from functools import lru_cache
 from typing import Any
 
 DOT_PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
@@ -20,11 +22,22 @@ def parse_bool(text: str) -> bool:
 
 
 def parse_sealed(text: str) -> str | None:
-    """A truth value as ``1`` or None; anything else names a folder, as seen from where the process began."""
+    """A truth value as ``1`` or None; ``package:NAME`` is the folder of an installed package; anything else names a
+    folder, as seen from where the process began."""
     try:
         return "1" if parse_bool(text) else None
     except ValueError:
-        return os.path.join(_BEGAN, parse_folder(text))
+        word, _, package = text.partition(":")
+        return _folder_of(package) if word == "package" else os.path.join(_BEGAN, parse_folder(text))
+
+
+@lru_cache(maxsize=8)
+def _folder_of(package: str) -> str:
+    """Where a package is, which is not imported."""
+    found = importlib.util.find_spec(package) if package.isidentifier() else None
+    if found is None or not found.submodule_search_locations:
+        raise ValueError(f"expected the name of an installed package behind package:, got {package!r}")
+    return os.path.abspath(found.submodule_search_locations[0])
 
 
 def _current_folder() -> str:
