@@ -57,7 +57,8 @@ class Report:
 
     def table(self) -> str:
         """A line for each configuration: its median, how much slower than the fastest it is, the range between the
-        quantiles, how often it was measured."""
+        quantiles in hundredths of the median, how often it was measured. The last line warns of others whose range
+        overlaps the fastest one's."""
         best = min((each.median for each in self.tried), default=math.inf)
         lines = [self.heading(), f"{'ms':>10} {'ratio':>7} {'range':>7} {'runs':>6}  configuration"]
         for each in self.ordered:
@@ -70,7 +71,20 @@ class Report:
             ratio = each.median / best if best else 1.0
             times = f"{each.median:>10.4f} {ratio:>7.3f} {spread:>7.1%}"
             lines.append(f"{times} {each.runs:>6}  {short(each.config)}  {each.reason}".rstrip())
+        if alike := self.alike():
+            who = (
+                "the range of the next one overlaps"
+                if len(alike) == 1
+                else f"the ranges of {len(alike)} others overlap"
+            )
+            lines.append(f"warning: {who} the fastest one's: another search may choose otherwise")
         return "\n".join(lines)
+
+    def alike(self) -> tuple[Tried, ...]:
+        """Configurations with code of their own that may be as fast as the fastest: the 20 % quantile of their times is
+        not above its 80 % quantile."""
+        timed = [t for t in self.ordered if t.fate != MERGED and math.isfinite(t.median) and len(t.times) > 1]
+        return tuple(each for each in timed[1:] if each.times[1] <= timed[0].times[-1])
 
     def svg(self) -> str:
         """A bar for each configuration with code of its own, the fastest at the top; a line from quantile to

@@ -287,7 +287,7 @@ class Tuner(Named, KernelInterface[Any]):
         key = tuning_key(self.keys, self.arg_names, args, options)
         self._remote = remote
         try:
-            if self._search(key, args, options):
+            if self._search(key, args, options, one_too=True):
                 from tritonx.runtime.tuning.search import as_tried
 
                 self._report, self.bench_time = (key, as_tried(self.configs_timings or {})), 0.0
@@ -346,11 +346,14 @@ class Tuner(Named, KernelInterface[Any]):
         stored.write(tuning_key, self.configs_timings or {})
         return False
 
-    def _search(self, key: tuple[object, ...], args: tuple[object, ...], kwargs: dict[str, Any]) -> bool:
-        """Fill ``cache[key]``; whether the timings came from the disk."""
+    def _search(
+        self, key: tuple[object, ...], args: tuple[object, ...], kwargs: dict[str, Any], *, one_too: bool = False
+    ) -> bool:
+        """Fill ``cache[key]``; whether the timings came from the disk. A single configuration is measured ``one_too``
+        only: a launch needs no time of it."""
         pruned = self.prune_configs(kwargs)
         self._searched = key
-        if len(pruned) == 1:  # as where one configuration is listed: nothing to measure
+        if len(pruned) == 1 and not one_too:
             self.cache[key], self.configs_timings = pruned[0], {}
             return True
 

@@ -16,7 +16,7 @@ from tritonx.runtime import knobs
 from tritonx.runtime.config import Config
 from tritonx.runtime.tuning import progress
 from tritonx.runtime.tuning.progress import Progress
-from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE, Report, Tried
+from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE, MERGED, Report, Tried
 
 FAST = Tried(Config({"BLOCK": 64}), (0.5, 0.4, 0.75), 12, FASTEST)
 SLOW = Tried(Config({"BLOCK": 32, "MODE": "<a & b>"}, num_warps=8), (1.0, 1.0, 1.0), 5)
@@ -34,6 +34,34 @@ def test_the_table() -> None:
     ]
     assert lines[2].endswith("BLOCK=64, num_warps=4, num_ctas=1, num_stages=3")
     assert lines[4].endswith("out of resource: registers")
+
+
+def test_ranges_that_overlap_are_said() -> None:
+    """From the 20 % to the 80 % quantile; not of the code of another one, which has its times."""
+    near = Tried(Config({"BLOCK": 128}), (0.8, 0.7, 0.9), 4)
+    same = Tried(Config({"BLOCK": 64}, num_warps=8), FAST.times, 0, MERGED)
+    assert REPORT.alike() == ()
+    report = Report("kernel", "(7,)", 1.5, (SLOW, NONE, FAST, near, same))
+    assert report.alike() == (near,)
+    assert report.table().splitlines()[-1].startswith("warning: the range of the next one overlaps the fastest one's")
+
+
+@tritonx.autotune([Config({"B": 16})], key=["n"])
+@tritonx.jit
+def single(x, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(x + at, 1, mask=at < n)
+
+
+def test_a_single_configuration_is_measured_where_tuning_is_asked_for() -> None:
+    x = np.zeros(16, np.float32)
+    single[(1,)](x, 16)
+    assert not single.configs_timings
+    report = single.tune((1,), (x, 16), {})
+    assert report is not None
+    (tried,) = report.tried
+    assert 0 < tried.median < math.inf
+    assert len(report.table().splitlines()) == 3
 
 
 def test_the_drawing_is_right() -> None:
