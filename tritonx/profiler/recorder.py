@@ -7,6 +7,7 @@ data is asked for, and from time to time."""
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 import time
 from collections.abc import Mapping
@@ -88,6 +89,15 @@ class Recorder:
             del self.sessions[number]
             flags.profiling_on = bool(self.sessions)
             self._regroup()
+
+    def abandon(self) -> None:
+        """End all sessions and write nothing: in a child of a fork, whose files the parent will write."""
+        self._lock = threading.RLock()  # another thread of the parent may have had it
+        self.sessions.clear()
+        self._timers.clear()  # what they hold is the parent's
+        flags.profiling_on = False
+        HookManager.unregister()
+        self._regroup()
 
     def _regroup(self) -> None:
         """Sessions by the way of timing that they ask for; hooks are there while a session is active."""
@@ -254,3 +264,6 @@ def described(driver: Driver, index: int) -> dict[str, Any]:
 
 RECORDER = Recorder()
 """This process's."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=RECORDER.abandon)
