@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tritonx.backends.api import KernelImage
 
@@ -24,7 +24,8 @@ def threads(image: KernelImage) -> int:
 class Dialect:
     """The names of a vendor's library, beside its types of parameters (``Backend.cpp_handles``). ``prepare`` and
     ``launch`` give C for a kernel: an expression of type ``result`` about the loaded ``function`` for each step, and
-    the launch of ``function`` with ``x``, ``y``, ``z``, ``stream`` and ``arguments``."""
+    the launch of ``function`` with ``x``, ``y``, ``z``, ``stream`` and ``arguments``. ``whole`` writes the source
+    itself, from the name of its header, for code that no library loads; the names of loading are then not read."""
 
     include: str
     result: str
@@ -38,6 +39,7 @@ class Dialect:
     unload: str
     prepare: Callable[[KernelImage], Sequence[str]]
     launch: Callable[[KernelImage], Sequence[str]]
+    whole: Callable[[Embedded, str], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,20 @@ class Embedded:
     constants: Mapping[str, int]
     grid: tuple[str, str, str]
     comment: str
+    cells: tuple[str, ...]
+    """What the code takes, in order: names of arguments and of ``locals``."""
+    locals: tuple[tuple[str, str, str], ...] = ()
+    """(C type, name, expression) of what is computed of the arguments."""
+    stages: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The compiled kernel's ``asm``."""
 
     def passed(self) -> list[Argument]:
         return [argument for argument in self.arguments if argument.hint != 1]
+
+    def declared(self) -> str:
+        """The constants and ``locals``, as the function's first lines."""
+        constants = "".join(f"    enum {{{key} = {value}}};\n" for key, value in self.constants.items())
+        return constants + "".join(f"    {type_} {name} = {value};\n" for type_, name, value in self.locals)
 
 
 def signature(dialect: Dialect, kernel: Embedded) -> str:
@@ -106,13 +119,14 @@ extern "C" {{
 
 
 def source(dialect: Dialect, kernel: Embedded, header_name: str) -> str:
+    if dialect.whole is not None:
+        return dialect.whole(kernel, header_name)
     name, image = kernel.function, kernel.image
     steps = [f"{dialect.find}(&function, module, {json.dumps(image.name)})", *dialect.prepare(image)]
     prepare = "\n".join(f"    if (result == {dialect.success}) result = {step};" for step in steps)
     launched = "\n".join(f"    {line}" for line in dialect.launch(image))
     x, y, z = kernel.grid
-    constants = "".join(f"    enum {{{key} = {value}}};\n" for key, value in kernel.constants.items())
-    cells = ", ".join(f"(void *)&{a.name}" for a in kernel.passed()) or "0"
+    cells = ", ".join(f"(void *)&{name}" for name in kernel.cells) or "0"
     return f"""\
 /* {kernel.comment} */
 #include "{header_name}"
@@ -151,7 +165,7 @@ static {dialect.result} launch_{name}({dialect.stream} stream, unsigned x, unsig
 }}
 
 {dialect.result} {name}({signature(dialect, kernel)}) {{
-{constants}    const long long grid[] = {{(long long)({x}), (long long)({y}), (long long)({z})}};
+{kernel.declared()}    const long long grid[] = {{(long long)({x}), (long long)({y}), (long long)({z})}};
     void *cells[] = {{{cells}}};
     for (int axis = 0; axis < 3; axis++) {{
         if (grid[axis] == 0) return {dialect.success};

@@ -167,6 +167,7 @@ _DECLARED: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "torch_device_types": _TEXTS,
     "array_interfaces": _TEXTS,
     "disassemblies": _TEXTS,
+    "libraries": _TEXTS,
     "families": (_is_families, "mapping of str to collections of architectures"),
     "language_module": (lambda value: value is None or isinstance(value, str), "name of a module"),
     "triton_name": (_is(str), "str"),

@@ -6,13 +6,21 @@ SIGNATURE is the parameters in order, with commas between them, each one of
     *fp32, i32, u64, fp16, ...  a type; behind it :16, where values are multiples of 16 (addresses: of 16 bytes), or :1,
                                 where an integer is compiled as 1 and not passed
     1024, 0.5, True, None       the value of a compile-time parameter
+    tensordesc<fp16[64, 32]>    a tensor descriptor of such blocks: in C its address, its extents and its strides in
+                                elements (X, X_shape0, ..., X_stride0, ...), where no unit of the device copies them
+    64 | 128, *fp32:16 | *fp32  any of these: each combination is compiled, into files of its own
 e.g. "*fp32:16, *fp32:16, i32, 1024". X, Y and Z are C expressions of the parameters: "(n + BLOCK - 1) / BLOCK, 1, 1".
 
 Written are NAME.HASH_SUFFIX.c and .h with
     RESULT NAME_HASH_SUFFIX(STREAM stream, parameters...)    launches, and loads where that was not done
     RESULT load_NAME_HASH_SUFFIX(void), unload_...           into the current context, out of it
-where RESULT and STREAM are the vendor's. fp16 and bf16 are passed as their bits (uint16_t). `tritonx link` makes one
-function of several that were compiled for one kernel. FILE is run to find the kernel.
+where RESULT and STREAM are the vendor's. For a CPU they are int (0: success, 1: a grid or null pointer that cannot be,
+2: an assertion of the kernel failed) and void *, which is not read; the code runs on TRITONX_CPU_THREADS or all cores
+where the program is linked with libgomp (-fopenmp), on the caller's thread elsewhere. Arrays that a kernel stores to
+may be others of its arguments, but overlap none in part, unless it is compiled with -O irregular=True. --shared also
+makes libNAME.HASH_SUFFIX.so of each, with the C compiler of the system. fp16 and bf16 are passed as their bits
+(uint16_t). `tritonx link` makes one function of several that were compiled for one kernel. FILE is run to find the
+kernel.
 """
 
 from __future__ import annotations
@@ -20,15 +28,19 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
+import itertools
+import math
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from tritonx.backends.embedding import Argument, Dialect, Embedded, header, source
-from tritonx.runtime import driver
+from tritonx.runtime import driver, knobs
 from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiling.compiler import compile as compile_source
 from tritonx.runtime.compiling.jit_function import JITFunction
@@ -36,11 +48,17 @@ from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.devices.cpp_types import c_type, is_c_type
 from tritonx.runtime.devices.drivers import find_backend
 from tritonx.runtime.errors import TritonError
+from tritonx.runtime.launch.arg_spec import NEGATIVE, PARTIAL, parse_marks
+from tritonx.runtime.launch.descriptor_parameters import SOURCE, flat_types
 from tritonx.runtime.launch.parameter_values import letter
 from tritonx.tools import command
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Backend, Target
+
+
+MOST = 256
+"""Versions of one command."""
 
 
 class NotEmbeddable(TritonError):
@@ -65,6 +83,7 @@ class CompileArgs:
     out_name: str | None = None
     out_path: Path | None = None
     options: Mapping[str, object] | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,6 +134,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--out-name", "-on", help="the C function's name begins with it; the kernel's by default")
     parser.add_argument("--out-path", "-o", type=Path, help="the files' path begins with it")
+    parser.add_argument("--shared", action="store_true", help="make a shared library of each, too")
     parser.add_argument("--signature", "-s", required=True)
     parser.add_argument("--grid", "-g", required=True)
     return parser
@@ -124,11 +144,25 @@ def _run(parsed: argparse.Namespace) -> int:
     given = vars(parsed)
     options = dict(_option(each) for each in given.pop("option"))
     try:
-        _, files = compile_kernel(CompileArgs(**given, options=options))
+        args = CompileArgs(**given, options=options)
+        versions = [compile_kernel(replace(args, signature=each)) for each in alternatives(parsed.signature)]
     except (KeyError, ValueError) as error:
         raise NotEmbeddable(str(error.args[0] if isinstance(error, KeyError) and error.args else error)) from error
-    print(*files, sep="\n")
+    print(*[file for _, files in versions for file in files], sep="\n")
     return 0
+
+
+def alternatives(signature: str) -> list[str]:
+    """The signatures that one with ``|`` between alternatives stands for. Raises `NotEmbeddable` for too many.
+
+    >>> alternatives("*fp32:16 | *fp32, i32, 64")
+    ['*fp32:16, i32, 64', '*fp32, i32, 64']
+    """
+    entries = [[part.strip() for part in _split(entry, "|")] for entry in _split(signature)]
+    count = math.prod(map(len, entries))
+    if count > MOST:
+        raise NotEmbeddable(f"signature: it stands for {count} versions, and one command compiles {MOST} at most")
+    return [", ".join(chosen) for chosen in itertools.product(*entries)]
 
 
 def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
@@ -165,26 +199,59 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     digest = hashlib.sha256(f"{args.signature} {choices} {compiled.target}".encode()).hexdigest()[:8]
     suffix = "".join(f"{i}{ {0: '', 1: 'c', 16: 'd'}[each.hint] }" for i, each in enumerate(given))
     constants = "x".join(str(each.value) for each in given if each.type == "constexpr")
+    arguments = [_argument(backend, c_name, each) for c_name, each in zip(names, given, strict=True)]
+    own = [argument for each in arguments for argument in each.own]
+    doubled = [a.name for a in own if sum(a.name == b.name for b in own) > 1]
+    if doubled:
+        raise NotEmbeddable(f"signature: two arguments of the C function are called {doubled[0]!r}")
     embedded = Embedded(
         compiled.image(),
         backend.cpp_handles[0],
         name,
         re.sub(r"\W", "_", f"{constants}_{choices}"),
         f"{name}_{digest}_{suffix}",
-        tuple(
-            Argument(c_type(backend, each.type), c_name, each.hint)
-            for c_name, each in zip(names, given, strict=True)
-            if each.type != "constexpr"
-        ),
+        tuple(own),
         _constants(names, given),
         grid,
         f"{args.kernel_name}({args.signature}), {choices}, for {compiled.target}".replace("*/", "* /"),
+        tuple(cell for each in arguments for cell in each.cells),
+        tuple(made for each in arguments for made in each.locals),
+        compiled.asm,
     )
     path = args.out_path or Path(name)
     files = [path.with_suffix(f".{digest}_{suffix}{ending}") for ending in (".c", ".h")]
     for file, text in zip(files, (source(dialect, embedded, files[1].name), header(dialect, embedded)), strict=True):
         command.write(file, text, "--out-path")
+    if args.shared:
+        files.append(shared_library(files[0].with_name(f"lib{files[0].stem}.so"), files[:1]))
     return embedded.function, files
+
+
+@dataclass(frozen=True)
+class _InC:
+    """A parameter of the kernel in C: see `Embedded`."""
+
+    own: tuple[Argument, ...] = ()
+    cells: tuple[str, ...] = ()
+    locals: tuple[tuple[str, str, str], ...] = ()
+
+
+def _argument(backend: Backend, name: str, given: Given) -> _InC:
+    if given.type == "constexpr":
+        return _InC()
+    if not given.type.startswith(SOURCE):
+        own = Argument(c_type(backend, given.type), name, given.hint)
+        return _InC((own,), () if given.hint == 1 else (name,))
+    rank = (len(flat_types(given.type)) - 2) // 4
+    shape = [f"{name}_shape{axis}" for axis in range(rank)]
+    strides = [f"{name}_stride{axis}" for axis in range(rank)]
+    extents = [f"{name}_extent{axis}" for axis in range(rank)]
+    pads = f"{name}_pads_with_nan"
+    return _InC(
+        (Argument(backend.cpp_handles[0], name), *(Argument("int64_t", each) for each in (*shape, *strides))),
+        (name, *shape, *strides, pads, *extents, *strides),
+        (("uint8_t", pads, "0"), *(("int32_t", e, f"(int32_t){s}") for e, s in zip(extents, shape, strict=True))),
+    )
 
 
 def kernel_of(path: Path, name: str) -> JITFunction:
@@ -232,6 +299,8 @@ def _entry(entry: str, name: str, constexpr: bool) -> Given:
         raise NotEmbeddable(
             f"signature: {name!r} is a compile-time parameter: the signature has to give its value, not {entry!r}"
         )
+    if type_.startswith(SOURCE):
+        return Given(_descriptor(type_, name, colon))
     try:
         letter(type_)
     except TypeError as error:
@@ -248,6 +317,16 @@ def _entry(entry: str, name: str, constexpr: bool) -> Given:
     return Given(type_, number)
 
 
+def _descriptor(type_: str, name: str, hinted: str) -> str:
+    """As a kernel's signature has it."""
+    match = re.fullmatch(r"tensordesc<(\w+)\s*\[\s*(\d+(?:\s*,\s*\d+)*)\s*\]>", type_)
+    if match is None or hinted or not is_c_type(match[1]):
+        raise NotEmbeddable(
+            f"signature: {name!r}: a descriptor is written tensordesc<TYPE[EXTENT, ...]>, not {type_!r}"
+        )
+    return f"tensordesc<{match[1]}[{', '.join(part.strip() for part in match[2].split(','))}]>"
+
+
 def _source(kernel: JITFunction, given: Sequence[Given]) -> ASTSource:
     types = {
         name: "constexpr" if each.hint == 1 else each.type for name, each in zip(kernel.arg_names, given, strict=True)
@@ -257,8 +336,16 @@ def _source(kernel: JITFunction, given: Sequence[Given]) -> ASTSource:
         for name, each in zip(kernel.arg_names, given, strict=True)
         if types[name] == "constexpr"
     }
-    multiples = {(i,): [["tt.divisibility", 16]] for i, each in enumerate(given) if each.hint == 16}
-    return ASTSource(kernel, types, constants, multiples)
+    return ASTSource(kernel, types, constants, {(i,): parse_marks(_marks(each)) for i, each in enumerate(given)})
+
+
+def _marks(given: Given) -> str:
+    """C programs pass integers below 0 as well, and descriptors whose rows end anywhere."""
+    signed = given.type in _SIGNED and given.hint != 1
+    return ("D" if given.hint == 16 else "") + NEGATIVE * signed + PARTIAL * given.type.startswith(SOURCE)
+
+
+_SIGNED = frozenset({"i8", "i16", "i32", "i64"})
 
 
 def _choices(options: Mapping[str, object]) -> str:
@@ -278,10 +365,16 @@ def _dialect(backend: Backend, compiled: CompiledKernel) -> Dialect:
     dialect = backend.c_dialect()
     if dialect is None:
         raise NotEmbeddable(f"kernels for {compiled.target} are not launched from C")
+    if compiled.checks_bounds:
+        raise NotEmbeddable("checked code takes a table of what it may access, which no C source makes (check_bounds)")
     if getattr(compiled.metadata, "global_scratch_size", 0):
         raise NotEmbeddable(
             "the kernel needs memory of its own on the device at each launch (tensor descriptors that it makes), which "
             "no C source lends it"
+        )
+    if getattr(compiled.metadata, "tensordesc_meta", None):
+        raise NotEmbeddable(
+            "a unit of the device copies the descriptor's blocks by a tensor map, which no C source makes"
         )
     if getattr(compiled.metadata, "tensormaps_at_launch", None):
         raise NotEmbeddable("the kernel's launches make tensor maps for it (launch_maps), which no C source does")
@@ -299,12 +392,25 @@ def _c_names(kernel: JITFunction) -> list[str]:
     return [f"{name}_" if name in _TAKEN else name for name in kernel.arg_names]
 
 
-def _split(text: str) -> list[str]:
-    """At the commas that are in no brackets."""
+def shared_library(path: Path, sources: Sequence[Path]) -> Path:
+    """Build the C files as a shared library, with libgomp where there is one. Raises `NotEmbeddable`."""
+    compiler = knobs.build.cc or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise NotEmbeddable("--shared takes a C compiler, and there is none (CC names one)")
+    line = [compiler, "-shared", "-fPIC", "-O2", "-o", str(path), *map(str, sources), "-lm"]
+    for more in (["-Wl,--no-as-needed", "-lgomp"], []):
+        done = subprocess.run([*line, *more], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return path
+    raise NotEmbeddable(f"`{' '.join(line)}` failed:\n{done.stderr}")
+
+
+def _split(text: str, at: str = ",") -> list[str]:
+    """Where `at` is in no brackets."""
     parts, depth = [""], 0
     for letter_ in text:
         depth += (letter_ in "([{") - (letter_ in ")]}")
-        if letter_ == "," and depth == 0:
+        if letter_ == at and depth == 0:
             parts.append("")
         else:
             parts[-1] += letter_

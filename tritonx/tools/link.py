@@ -6,9 +6,11 @@ writes NAME.c and NAME.h. For a kernel K among the headers they have
     RESULT K(STREAM stream, parameters..., int algo_id)    launches the version for these values, of a variant
     RESULT K_default(STREAM stream, parameters...)         the first variant's
     int K_get_num_algos(void)                              how many variants there are
+    const char *K_algo_name(int algo_id)                   the name of a variant (values and options), or a null pointer
     RESULT load_K(void), unload_K(void)                    all versions
 and for each variant (its compile-time values and options) the same without a number. Among versions whose hints hold
-the one with the most is taken; where none holds, the result is the vendor's "invalid value".
+the one with the most is taken; where none holds, the result is the vendor's "invalid value". --shared also makes
+libNAME.so of NAME.c and of the sources beside the headers.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from tritonx.backends.embedding import DIRECTIVE
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.refusals import refusing
 from tritonx.tools import command
+from tritonx.tools.compile import shared_library
 
 _PARTS = "what headers say is read by ``versions_in``, and ``link`` writes all functions of a kernel"
 
@@ -149,7 +152,8 @@ class _Kernel:
         result, name = self.first.result, self.name
         of_all = [
             f"{result} {name}({self.parameters}, int algo_id)", f"{result} {name}_default({self.parameters})",
-            f"int {name}_get_num_algos(void)", f"{result} load_{name}(void)", f"{result} unload_{name}(void)",
+            f"int {name}_get_num_algos(void)", f"const char *{name}_algo_name(int algo_id)",
+            f"{result} load_{name}(void)", f"{result} unload_{name}(void)",
         ]  # fmt: skip
         return of_all + [
             line
@@ -163,10 +167,18 @@ class _Kernel:
     def source(self) -> str:
         result, name = self.first.result, self.name
         cases = "\n".join(f"    case {i}: return {variant}({self.values});" for i, variant in enumerate(self.variants))
+        named = "\n".join(f'    case {i}: return "{own[0].variant}";' for i, own in enumerate(self.variants.values()))
         text = "".join(self._variant(variant, versions) for variant, versions in self.variants.items())
         text += f"""
 int {name}_get_num_algos(void) {{
     return {len(self.variants)};
+}}
+
+const char *{name}_algo_name(int algo_id) {{
+    switch (algo_id) {{
+{named}
+    default: return 0;
+    }}
 }}
 
 {result} {name}({self.parameters}, int algo_id) {{
@@ -227,6 +239,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("tritonx link", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("headers", nargs="+", type=Path, metavar="HEADER")
     parser.add_argument("--out", "-o", type=Path, required=True)
+    parser.add_argument("--shared", action="store_true", help="make a shared library, too")
     parser.add_argument("--prefix", default="", help="what the functions' names begin with")
     return parser
 
@@ -243,6 +256,9 @@ def _run(given: argparse.Namespace) -> int:
     for file, text in zip((header, source), link(versions, header.name, given.prefix), strict=True):
         command.write(file, text, "--out")
         print(file)
+    if given.shared:
+        sources = [source, *(path.with_suffix(".c") for path in given.headers)]
+        print(shared_library(source.with_name(f"lib{source.stem}.so"), sources))
     return 0
 
 

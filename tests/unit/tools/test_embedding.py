@@ -29,6 +29,10 @@ def scale(x, y, stream, stride, by, wide, flag, BLOCK: tl.constexpr):
 def described(x, BLOCK: tl.constexpr):
     block = tl.make_tensor_descriptor(x, [64, 64], [64, 1], [BLOCK, BLOCK])
     block.store([0, 0], block.load([0, 0]) + 1)
+
+@tritonx.jit
+def taken(x, y):
+    tl.store(y, tl.sum(x.load([0, 0])))
 """
 
 STAND_INS = Path(__file__).parent / "stand_ins"
@@ -158,9 +162,10 @@ def test_a_signature_that_is_none_is_said_so(
 def test_what_has_no_form_as_c_is_refused(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(NotEmbeddable, match="memory of its own"):
         compile_kernel(CompileArgs(file, "described", "*fp32:16, 64", "1, 1, 1", "cuda:90", out_path=tmp_path / "o"))
-    with pytest.raises(NotEmbeddable, match="not launched from C"):
-        compiled(file, "cpu", ANY.format(64))
-    with pytest.raises(NotEmbeddable, match="no kernel 'other'; those it has: scale, described"):
+    with pytest.raises(NotEmbeddable, match="by a tensor map, which no C source makes"):
+        args = CompileArgs(file, "taken", "tensordesc<fp16[64, 64]>, *fp16", "1, 1, 1", "cuda:90")
+        compile_kernel(args)
+    with pytest.raises(NotEmbeddable, match="no kernel 'other'; those it has: scale, described, taken"):
         compile_kernel(CompileArgs(file, "other"))
     with pytest.raises(NotEmbeddable, match="three expressions"):
         compiled(file, "cuda:90", ANY.format(64), "1, 1")

@@ -79,6 +79,9 @@ class Backend(ABC):
     disassemblies: ClassVar[tuple[str, ...]] = ()
     """The names that ``disassemble`` knows (``sass``)."""
 
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """The names that ``library`` knows."""
+
     @abstractmethod
     def parse_target(self, arch: str) -> Target:
         """The target for the text after the colon; "" is the default one. Raises ``ValueError`` with the known
@@ -156,6 +159,11 @@ class Backend(ABC):
     def disassemble(self, name: str, image: KernelImage) -> str | None:
         """What a compiled kernel's ``asm[name]`` gives, and ``tritonx-opt -t name`` prints, where no stage has that
         name (``sass``); None if nothing. Raises a ``TritonError`` where it takes a tool that is missing. Optional."""
+        return None
+
+    def library(self, name: str, image: KernelImage) -> bytes | None:
+        """A shared library that a compiled kernel's ``asm[name]`` gives, for a runtime other than this one; None if
+        nothing. Raises a ``TritonError`` where it takes a compiler that is missing. Optional."""
         return None
 
     def c_dialect(self) -> Dialect | None:

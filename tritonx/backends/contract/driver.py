@@ -45,6 +45,8 @@ class KernelImage:
     portable: Callable[[], str] | None = None
     """The text of `Backend.portable_stage`, which the driver may assemble for a device of another architecture than the
     target's; None where there is none."""
+    signature: Callable[[], Mapping[str, object] | Mapping[int, str]] | None = None
+    """Gives the types of the source's parameters by name, ``constexpr`` among them."""
 
 
 class LoadedKernel(Protocol):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Driver, Options, Stage, Target
 from tritonx.backends.cpu.options import CpuOptions
+
+if TYPE_CHECKING:
+    from tritonx.backends.api import KernelImage
+    from tritonx.backends.embedding import Dialect
 
 
 class CpuBackend(Backend):
@@ -20,6 +24,8 @@ class CpuBackend(Backend):
     dlpack_device_types: ClassVar[frozenset[int]] = frozenset({1})
     torch_device_types: ClassVar[frozenset[str]] = frozenset({"cpu"})
     array_interfaces: ClassVar[tuple[str, ...]] = ("__array_interface__",)
+    portable_stage: ClassVar[str] = "llir"
+    libraries: ClassVar[tuple[str, ...]] = ("so", "launcher.so")
 
     def parse_target(self, arch: str) -> Target:
         known = [str(t.arch) for t in self.known_targets()]
@@ -61,6 +67,16 @@ class CpuBackend(Backend):
         from tritonx.conversion.tile_to_loops.libdevice import OVERLOADS
 
         return OVERLOADS
+
+    def library(self, name: str, image: KernelImage) -> bytes | None:
+        from tritonx.backends.cpu.inductor import kernel, launcher
+
+        return kernel(image) if name == "so" else launcher()
+
+    def c_dialect(self) -> Dialect:
+        from tritonx.backends.cpu.embedding import DIALECT
+
+        return DIALECT
 
     def driver(self) -> Driver:
         from tritonx.backends.cpu.driver import CpuDriver

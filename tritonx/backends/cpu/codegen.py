@@ -6,6 +6,7 @@ input that it cannot handle; other text is compiled in a helper process (`triton
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -89,6 +90,24 @@ def object_of(text: str, isa: Mapping[str, Any], *, verify: bool = False) -> dic
             module.verify()
         _optimise(module, machine)
         return {"obj": machine.emit_object(module)}
+
+
+def embedded_assembly(text: str, isa: HostIsa, name: str) -> str:
+    """The machine code as text for a C source: what C calls is ``NAME_tx_run`` and so on, what Python calls is left
+    out, and labels are of this kernel alone."""
+    kept = {f"{name}_tx_{each}" for each in EMBEDDED}
+    with _LOCK:
+        module = binding().parse_assembly(re.sub(r"@tx\.", f"@{name}_tx_", text))
+        for value in (*module.functions, *module.global_variables):
+            if not value.is_declaration and value.name not in kept:
+                value.linkage = "internal"
+        _optimise(module, _machine(isa))
+        made = _machine(isa).emit_assembly(module)
+    return re.sub(r"(?<![\w.$])\.L(?=\w)", f".L{name}_", made)
+
+
+EMBEDDED = ("run", "threads", "parallel", "record")
+"""What of a kernel's module a C source names."""
 
 
 def assembly(text: str, isa: HostIsa) -> str:

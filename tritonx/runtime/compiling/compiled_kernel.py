@@ -59,6 +59,8 @@ class AsmDict(dict[str, Any]):
     """
 
     disassemble: Callable[[str], Any] | None = None
+    libraries: tuple[str, ...] = ()
+    """What is not a stage, and made where ``get`` asks for it as well."""
     renew: Callable[[], None] | None = None
     """Makes all stages again, for files that have gone or are no text."""
 
@@ -83,7 +85,7 @@ class AsmDict(dict[str, Any]):
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default  # dict.get would not read the file
+        return self[key] if key in self or key in self.libraries else default  # dict.get would not read the file
 
     def values(self) -> Iterable[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
         return [self[key] for key in self]
@@ -175,8 +177,10 @@ class CompiledKernel:
         hidden = (Parameter("access_table", "*i64"),) if self.checks_bounds else ()
         stage = find_backend(self.target.backend).portable_stage
         portable = (lambda: str(self.asm[stage])) if stage in self.asm else None
-        metadata = self.metadata._asdict()
-        return KernelImage(self.name, self.kernel, self.parameters + hidden, metadata, self.target, portable)
+        metadata, parameters = self.metadata._asdict(), self.parameters + hidden
+        return KernelImage(
+            self.name, self.kernel, parameters, metadata, self.target, portable, lambda: self.src.signature
+        )
 
     # Handles -------------------------------------------------------------------------------------------------------
 

@@ -217,9 +217,11 @@ def _kernel(
     def disassemble(stage: str) -> Any:
         if stage == "source":
             return printed(source.make_module(kernel.target, backend.parse_options(kernel.target, {})))
+        if stage in backend.libraries:
+            return backend.library(stage, kernel.image())
         return backend.disassemble(stage, kernel.image())
 
-    asm.disassemble = disassemble
+    asm.disassemble, asm.libraries = disassemble, backend.libraries
     return kernel
 
 
