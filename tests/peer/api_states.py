@@ -4,6 +4,12 @@ from __future__ import annotations
 
 DIFFERS: dict[str, tuple[str, ...]] = {
     "``out_dtype`` is None, as from 3.8 on: levels.md says what that means": ("language.dot", "language.core.dot"),
+    "the parameters have the names of 3.9": (
+        "tools.ragged_tma.atomic_add_ragged",
+        "tools.ragged_tma.load_ragged",
+        "tools.ragged_tma.store_ragged",
+        "tools.ragged_tma.to_ragged_indices",
+    ),
     "``context`` and ``load_dialects`` alone: the dialects are xDSL's, in `tritonx.dialects`": ("_C.libtriton.ir",),
     "Gluon is imported, and its kernels are refused when they are launched": ("experimental",),
     "``cublas`` alone": ("_C.libtriton.nvidia",),

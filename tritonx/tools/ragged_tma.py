@@ -61,7 +61,7 @@ def create_ragged_descriptor(T, block_shape: Sequence[int], ragged_dim: int = 0)
 
 
 @jit
-def to_ragged_indices(batch_offset, batch_size, row):
+def to_ragged_indices(slice_off, slice_size, row):
     """The indices along the two axes in front and the ragged one, of ``row`` of a subarray; all are scalar integers.
 
     >>> from tritonx.tools import ragged_tma
@@ -75,12 +75,12 @@ def to_ragged_indices(batch_offset, batch_size, row):
     [8]
     """
     end = 0x40000000
-    return end, batch_offset + batch_size, end - batch_size + row
+    return end, slice_off + slice_size, end - slice_size + row
 
 
 @jit
-def load_ragged(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr = 0):
-    """The block at ``coords`` of the subarray of ``batch_size`` rows from ``batch_offset`` on; zeros outside it.
+def load_ragged(TMA, slice_off, slice_size, coords, ragged_dim: tl.constexpr = 0):
+    """The block at ``coords`` of the subarray of ``slice_size`` rows from ``slice_off`` on; zeros outside it.
 
     >>> from tritonx.tools import ragged_tma
     >>> @tritonx.jit
@@ -93,13 +93,13 @@ def load_ragged(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr 
     [[8.0, 9.0, 10.0, 11.0], [0.0, 0.0, 0.0, 0.0]]
     """
     tl.static_assert(len(TMA.shape) == len(coords) + 2, "TMA must be a read-write ragged descriptor")
-    first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
+    first, second, row = to_ragged_indices(slice_off, slice_size, coords[ragged_dim])
     data = TMA.load([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :])
     return tl.reshape(data, data.shape[2:])
 
 
 @jit
-def store_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
+def store_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):
     """Store a block at ``coords`` of such a subarray; nothing outside it.
 
     >>> from tritonx.tools import ragged_tma
@@ -111,13 +111,13 @@ def store_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.con
     >>> rows[:, 0].tolist()
     [0.0, 0.0, 7.0, 0.0]
     """
-    first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
+    first, second, row = to_ragged_indices(slice_off, slice_size, coords[ragged_dim])
     data = tl.reshape(data, [1, 1] + data.shape)
     TMA.store([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :], data)
 
 
 @jit
-def atomic_add_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
+def atomic_add_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):
     """Add a block to what is at ``coords`` of such a subarray, atomically; nothing outside it.
 
     >>> from tritonx.tools import ragged_tma
@@ -129,6 +129,6 @@ def atomic_add_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: t
     >>> rows[:, 0].tolist()
     [1.0, 1.0, 8.0, 1.0]
     """
-    first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
+    first, second, row = to_ragged_indices(slice_off, slice_size, coords[ragged_dim])
     data = tl.reshape(data, [1, 1] + data.shape)
     TMA.atomic_add([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :], data)

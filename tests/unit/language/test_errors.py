@@ -34,6 +34,12 @@ BYTES = block(tl.pointer_type(tl.int8), 16)
 CONST = value(tl.pointer_type(tl.float32, 1, True))
 MASK = block(tl.int1, 16)
 BP = "please use block pointers"
+LEFT, RIGHT = block(tl.float16, 32, 64), block(tl.float16, 64, 16)
+
+
+def scaled(s: Any, acc: tensor, left: tensor = LEFT) -> tensor:
+    return tl.dot_scaled(left, None, "fp16", RIGHT, None, "fp16", acc=acc, _semantic=s)
+
 
 CASES: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
     ("arange length", lambda s: tl.arange(0, 2**20 + 1, _semantic=s), ValueError, "numel (2097152) exceeds triton"),
@@ -190,6 +196,30 @@ CASES: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
         lambda s: tl.atomic_poll(BYTES, 1, _semantic=s),
         ValueError,
         "atomic_poll only supports integer elements with width {16, 32, 64}",
+    ),
+    (
+        "scaled product of a scalar",
+        lambda s: scaled(s, block(tl.float32, 32, 16), value(tl.float16)),
+        AssertionError,
+        "dot_scaled operands must be block tensors (not scalars)",
+    ),
+    (
+        "scaled product's accumulator",
+        lambda s: scaled(s, block(tl.float32, 16, 16)),
+        AssertionError,
+        "expected accumulator shape [32, 16], got [16, 16]",
+    ),
+    (
+        "scaled product's accumulator's dtype",
+        lambda s: scaled(s, block(tl.float16, 32, 16)),
+        AssertionError,
+        "expected accumulator dtype fp32, got fp16; pass out_dtype=fp16 to use this accumulator dtype",
+    ),
+    (
+        "product's accumulator",
+        lambda s: tl.dot(LEFT, RIGHT, acc=block(tl.float32, 16, 16), _semantic=s),
+        AssertionError,
+        "expected accumulator shape [32, 16], got [16, 16]",
     ),
     (
         "poll time",

@@ -13,6 +13,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.runtime import knobs
+from tritonx.runtime.errors import OtherKernel
 
 
 @pytest.fixture
@@ -90,6 +91,47 @@ def test_a_preloaded_kernel_is_not_compiled_again(kernel: Any) -> None:
     assert len(data) == 2  # the launch compiles nothing
 
 
+@tritonx.jit
+def seventeen():
+    return 17
+
+
+@tritonx.jit
+def given(out, FUNC: tl.constexpr):
+    tl.store(out, FUNC())
+
+
+@pytest.mark.parametrize("where", ["module", "function"])
+def test_a_kernel_is_preloaded_that_takes_a_function(where: str) -> None:
+    @tritonx.jit
+    def thirty_one():
+        return 31
+
+    function, value = (seventeen, 17) if where == "module" else (thirty_one, 31)
+    kernel, x, data = tritonx.jit(given.fn), np.zeros(1, np.int32), list[str]()
+    with knobs.runtime.scope():
+        knobs.runtime.jit_cache_hook = lambda compile, **_: data.append(compile["specialization_data"])
+        kernel.warmup(x, function, grid=(1,))
+        kernel.device_caches.clear()
+        preloaded = kernel.preload(data[0])
+        assert kernel[(1,)](x, function) is preloaded and x[0] == value
+    assert len(data) == 2  # the launch compiles nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "reason"),
+    [("twelve", tritonx.TritonError, "cannot be preloaded: it is not to be found"), ("given", OtherKernel, "changed")],
+)
+def test_a_function_that_is_not_there_any_more(name: str, error: type[Exception], reason: str) -> None:
+    data: list[str] = []
+    with knobs.runtime.scope():
+        knobs.runtime.jit_cache_hook = lambda compile, **_: data.append(compile["specialization_data"])
+        tritonx.jit(given.fn).warmup(np.zeros(1, np.int32), seventeen, grid=(1,))
+    text = data[0].replace('"seventeen"', f'"{name}"').replace(seventeen.cache_key, "0" * 64)
+    with pytest.raises(error, match=reason):
+        given.preload(text)
+
+
 class Postponed(Executor):
     """Runs what it was given when it is told."""
 
@@ -102,14 +144,15 @@ class Postponed(Executor):
         return future
 
 
-def test_a_kernel_that_is_being_compiled_is_not_shown(kernel: Any) -> None:
+def test_a_kernel_that_is_being_compiled_is_shown_as_a_future(kernel: Any) -> None:
     pool, x = Postponed(), np.zeros(1, np.int32)
     with tritonx.AsyncCompileMode(pool):
         kernel.warmup(x, 7, grid=(1,))
-        assert len(pool.waiting) == 1 and not kernel.device_caches[0][0]
+        shown = [*kernel.device_caches[0][0].values()]
         pool.waiting.pop()()
         kernel[(1,)](x, 7)
-        assert len(kernel.device_caches[0][0]) == 1 and x[0] == 7
+    assert not pool.waiting and [type(each) for each in shown] == [tritonx.FutureKernel]
+    assert len(kernel.device_caches[0][0]) == 1 and x[0] == 7
 
 
 def test_kernels_of_one_signature_are_two_in_the_background() -> None:

@@ -30,7 +30,7 @@ def move(source, target, starts, sizes, ADD: tl.constexpr, ROWS: tl.constexpr, C
 
 @tritonx.jit
 def move_inner(source, target, start, size, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
-    block = load_ragged(source, start, size, [1, 0, 0], ragged_dim=1)
+    block = load_ragged(source, slice_off=start, slice_size=size, coords=[1, 0, 0], ragged_dim=1)
     store_ragged(target, start, size, [1, 0, 0], block + 1, ragged_dim=1)
 
 

@@ -60,9 +60,9 @@ def _store_effects(op: Operation) -> EffectList:
     return (writes("ptr"), *fence, *((_MEETING,) if fence else ()))
 
 
-def _poll_effects(op: Operation) -> EffectList:
-    """All threads wait for all polls."""
-    return (reads("ptr"), OUTPUT_EFFECT, *_fence(op), _MEETING, *_scratch(op))
+def _poll_effects(op: AtomicPollOp) -> EffectList:
+    """All threads wait for all polls. What one without a timeout gives is known."""
+    return (reads("ptr"), OUTPUT_EFFECT, *_fence(op), _MEETING, *(() if op.timeout is None else _scratch(op)))
 
 
 def works_on(kind: RMWOp, element: Attribute) -> bool:

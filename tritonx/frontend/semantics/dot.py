@@ -55,10 +55,8 @@ class DotSemantics(CastSemantics, ShapeSemantics):
         depth = lhs.type.shape[-1]
         if acc is None:
             acc = self.constant(0, result)
-        elif acc.type != result:
-            raise AssertionError(
-                f"accumulator shape is incompatible: the accumulator of this dot must be {result}, got {acc.type}"
-            )
+        else:
+            check_accumulator(acc, result)
         both_fp8 = lhs.dtype.is_fp8() and rhs.dtype.is_fp8()
         limit = unwrap(max_num_imprecise_acc)
         if limit is None:
@@ -131,6 +129,19 @@ class DotSemantics(CastSemantics, ShapeSemantics):
         if given not in _PRECISIONS or given not in allowed:
             raise ValueError(f"input_precision must be one of {allowed}. Got {given}")
         return given
+
+
+def check_accumulator(acc: Any, result: block_type) -> None:
+    """The accumulator has the type of the result."""
+    given = acc.type
+    if not given.is_block() or given.shape != result.shape:
+        shape = [*given.shape] if given.is_block() else []
+        raise AssertionError(f"expected accumulator shape {[*result.shape]}, got {shape}")
+    if given.element_ty != result.element_ty:
+        raise AssertionError(
+            f"expected accumulator dtype {result.element_ty}, got {given.element_ty}; "
+            f"pass out_dtype={given.element_ty} to use this accumulator dtype"
+        )
 
 
 def _default_result(acc: object) -> dtype:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import i32 as i32_attr
 from tritonx.dialects.tile import DotScaledOp, ScaleDotElemType
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.frontend.semantics.dot import check_accumulator
 from tritonx.language.types.dtypes import bfloat16, block_type, dtype, float8e4nv, float8e5, float16, uint8
 from tritonx.language.values.constexpr import unwrap
 from tritonx.language.values.tensor import tensor
@@ -44,6 +45,8 @@ class ScaledDotSemantics(CastSemantics):
 
         ``*_k_pack``: e2m1 operands hold two values of K in a byte (otherwise two of M or N).
         """
+        if not (lhs.type.is_block() and rhs.type.is_block()):
+            raise AssertionError("dot_scaled operands must be block tensors (not scalars)")
         left_format, right_format = unwrap(lhs_format), unwrap(rhs_format)
         left_packed, right_packed = bool(unwrap(lhs_k_pack)), bool(unwrap(rhs_k_pack))
         lhs, rhs = self._scaled_operand(lhs, left_format), self._scaled_operand(rhs, right_format)
@@ -68,8 +71,8 @@ class ScaledDotSemantics(CastSemantics):
         acc = unwrap(acc)
         if acc is None:
             acc = self.constant(0, result)
-        elif acc.type != result:
-            raise AssertionError(f"the accumulator of this dot must be {result}, got {acc.type}")
+        else:
+            check_accumulator(acc, result)
         scales = [unwrap(lhs_scale), unwrap(rhs_scale)]
         for side, scale, count in (("lhs", scales[0], rows), ("rhs", scales[1], columns)):
             if scale is not None and not (isinstance(scale, tensor) and scale.type.is_block()):

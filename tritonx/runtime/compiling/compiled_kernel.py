@@ -136,6 +136,7 @@ class CompiledKernel:
         self.takes_spans = False
         """Whether its launcher gets spans for pointers, which is known once it is loaded."""
         self._raw: Any = None
+        self._given_up = False
         self._compile_again: Callable[[], CompiledKernel] | None = None
         self._other: CompiledKernel | None = None
         self._unchecked: CompiledKernel | None = None
@@ -277,6 +278,14 @@ class CompiledKernel:
     def _init_handles(self) -> None:
         self.load()
 
+    def __del__(self) -> None:
+        """Gives up what is loaded. Called by name, as Triton's tests do, it leaves ``module`` None until the next
+        launch; the device's memory is free when no launcher is left."""
+        if loaded := self.__dict__.get("_loaded"):
+            loaded.clear()
+            self._of_launches = self._raw = None
+            self._given_up = True
+
     def _handle(self) -> LoadedKernel:
         return next(iter(self._loaded.values()))[0] if self._loaded else self.load()[0]
 
@@ -298,7 +307,7 @@ class CompiledKernel:
 
     @property
     def module(self) -> Any:
-        return self._handle()
+        return None if self._given_up and not self._loaded else self._handle()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from tritonx.backends.api import Options, Target
-from tritonx.kernel.source import NO_MODULE
+from tritonx.kernel.source import NO_MODULE, JITCallable
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import OtherKernel, TritonError
 from tritonx.runtime.launch.placement import Placement
@@ -39,8 +41,16 @@ class JitFunctionInfo:
     jit_function: JITFunction
 
 
+_described: WeakValueDictionary[str, JITCallable] = WeakValueDictionary()
+"""By digest, the functions that compiles of this process had as arguments: one that was made in a function has no name
+by which it can be found again."""
+
+
 def _encode(value: Any) -> Any:
     """A compile-time value for JSON; values that only exist in a process are encoded as their text."""
+    if isinstance(value, JITCallable):
+        _described[value.cache_key] = value
+        return {"function": [value.fn.__module__, value.fn.__qualname__, value.cache_key]}
     if type(value) is tuple:
         return {"tuple": [_encode(v) for v in value]}  # pyright: ignore[reportUnknownVariableType]  # a tuple of anything, of tuples, and so on
     if value is None or type(value) in (bool, int, str) or (type(value) is float and value == value):
@@ -50,7 +60,26 @@ def _encode(value: Any) -> Any:
     return {"opaque": repr(value)}
 
 
+def _function(module: str, name: str, key: str) -> JITCallable:
+    """The function of that digest, of this process or of its module."""
+    if (found := _described.get(key)) is not None:
+        return found
+    try:
+        named: Any = import_module(module)
+        for part in name.split("."):
+            named = getattr(named, part)
+    except (ImportError, AttributeError):
+        named = None
+    if not isinstance(named, JITCallable):
+        raise TritonError(f"a compile with the function {module}.{name} cannot be preloaded: it is not to be found")
+    if named.cache_key != key:
+        raise OtherKernel(f"Specialization data is for another {name}: the function {module}.{name} has changed")
+    return named
+
+
 def _decode(stored: dict[str, Any]) -> Any:
+    if "function" in stored:
+        return _function(*stored["function"])
     if "tuple" in stored:
         return tuple(_decode(v) for v in stored["tuple"])
     if "value" in stored:

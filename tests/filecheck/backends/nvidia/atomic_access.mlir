@@ -50,3 +50,18 @@ tt.func public @relaxed(%x: !tt.ptr<i16>, %t: i64) {
   tt.atomic_store relaxed, sys, %p, %0, %1 : tensor<256x!tt.ptr<i16>>
   tt.return
 }
+
+// Every thread knows what a poll without a timeout gives: nothing passes through shared memory.
+// CHECK-LABEL: .visible .entry known(
+// CHECK-NOT: .shared
+// CHECK: ld.relaxed.gpu.global.b32
+// CHECK-NOT: .shared
+// CHECK: bar.sync
+// CHECK-NOT: .shared
+// CHECK: ret;
+tt.func public @known(%flag: !tt.ptr<i32>, %out: !tt.ptr<i8>, %n: i32) {
+  %0 = tt.atomic_poll acquire, gpu, %flag, %n : !tt.ptr<i32>, i32 -> i1
+  %1 = arith.extui %0 : i1 to i8
+  tt.store %out, %1 : !tt.ptr<i8>
+  tt.return
+}

@@ -91,6 +91,26 @@ def test_a_launcher_keeps_it(emulated: Any) -> None:
     assert unloaded(emulated) == before + 1
 
 
+def test_given_up_by_name(emulated: Any) -> None:
+    """As Triton's own tests do: the hook is told at once, and the module is gone until it is launched again."""
+    told: list[str] = []
+    x = to_device(np.zeros(32, np.int32))
+    kernel = fresh()
+    before = unloaded(emulated)
+    with tritonx.knobs.runtime.scope():
+        tritonx.knobs.runtime.kernel_unload_hook.add(lambda *what: told.append(what[2]))
+        compiled = kernel.warmup(x, 3, N=32, grid=(1,))
+        compiled._init_handles()
+        assert compiled.module is not None and not told
+        compiled.__del__()
+        assert compiled.module is None and told == ["filled"]
+        compiled.__del__()
+        assert told == ["filled"]
+    launch(fresh(), 64)
+    assert unloaded(emulated) == before + 1
+    assert launch(kernel) is compiled and compiled.module is not None
+
+
 @pytest.mark.parametrize("side", [True, False])
 def test_what_a_graph_may_have(emulated: Any, side: bool) -> None:
     """A launch on another stream may have been recorded: the module stays."""
