@@ -266,14 +266,35 @@ class Pressure:
     def _regions(self) -> list[int]:
         return [n for n, op in enumerate(self.ops) if op.regions]
 
+    def at_each(self) -> list[int]:
+        """The words of a thread that tiles take at each op of the block, of those that the block's ops make. What the
+        op around the block holds beside them says `around`."""
+        return list(accumulate(self._changes(0, own=True)))[: len(self.ops)]
+
+    def around(self, op: Operation) -> int:
+        """The words of a thread that are held while the regions of an op run: tiles that were made before and are
+        needed inside or behind, and those that it carries. What is computed an element at a time takes none."""
+        number = self.number[op]
+        inside = {operand for inner in ops_in(op) if inner is not op for operand in inner.operands}
+        behind = {operand for each in self.ops[number + 1 :] for operand in each.operands}
+        made = (
+            v for v in inside | behind if isinstance(v.owner, Operation) and self.number.get(v.owner, number) < number
+        )
+        return sum(map(_words, made)) + sum(map(_words, op.results))
+
     def _most(self, first: int) -> list[int]:
+        return list(accumulate(accumulate(self._changes(first)[first:]), max))
+
+    def _changes(self, first: int, *, own: bool = False) -> list[int]:
+        """By how much what is held changes at each op, of what ops from ``first`` on use; with ``own`` of what ops of
+        the block make."""
         changes = [0] * (len(self.ops) + 2)
         for value in {operand for op in self.ops[first:] for operand in op.operands}:
-            if taken := _words(value):
+            if (taken := _words(value)) and not (own and value.owner not in self.number):
                 made = self.number.get(value.owner, -1) + 1 if isinstance(value.owner, Operation) else 0
                 changes[max(first, made)] += taken
                 changes[self.end(value) + 1] -= taken
-        return list(accumulate(accumulate(changes[first:]), max))
+        return changes
 
 
 def _is_written_late(op: Operation) -> bool:

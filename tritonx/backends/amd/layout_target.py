@@ -41,4 +41,5 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         costs=costs_of(chip, copies=options.async_copy),
         pipelined=options.pipeline,
         named_registers=NAMED_REGISTERS,
+        residency=chip.residency,
     )

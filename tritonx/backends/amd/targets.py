@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonx.analysis.residency import Residency
 from tritonx.backends.api import Target
 
 NAMED_REGISTERS = 256
@@ -40,6 +41,14 @@ class Processor:
         of both kinds for the waves of a SIMD, RDNA names 256 and has more for several waves."""
         waves = -(-threads // (self.wave * _SIMDS))
         return 512 // max(waves, 1) if self.matrix == "mfma" else 256
+
+    @property
+    def residency(self) -> Residency:
+        """What a compute unit of CDNA holds, or two of RDNA together (LLVM's AMDGPU backend: waves of a SIMD, registers
+        of a SIMD and their granule)."""
+        if self.matrix == "mfma":
+            return Residency(8 * _SIMDS * self.wave, 16, 512 * _SIMDS * self.wave, 8, self.shared_bytes)
+        return Residency(16 * _SIMDS * self.wave, 32, 1536 * _SIMDS * self.wave, 24, 2 * self.shared_bytes)
 
 
 PROCESSORS: dict[str, Processor] = {

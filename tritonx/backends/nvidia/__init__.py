@@ -142,11 +142,11 @@ class NvidiaBackend(Backend):
         return FUNCTIONS
 
     def disassemble(self, name: str, image: KernelImage) -> str | None:
-        if name != "sass":
+        if name not in ("sass", "sass-lines"):
             return None
         from tritonx.backends.nvidia.assembler.disassemble import disassemble
 
-        return disassemble(image.binary)
+        return disassemble(image.binary, lines=name == "sass-lines")
 
     def prepare_launch(self) -> None:
         from tritonx.backends.nvidia.launch.launcher import can_build

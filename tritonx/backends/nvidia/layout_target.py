@@ -38,6 +38,7 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         register_limits=True,
         matrix_loads=True,  # from 7.5 on
         matrix_stores=number >= 90,
+        residency=capability(target).residency,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonx.analysis.residency import Residency
 from tritonx.backends.api import Target
 
 PTX_VERSION = 90
@@ -26,7 +27,7 @@ MAX_REGISTERS = 255
 @dataclass(frozen=True)
 class Capability:
     """``shared_bytes`` is the most dynamic shared memory a block can opt into, ``resident_threads`` how many threads a
-    multiprocessor holds, which share ``registers`` of 32 bits."""
+    multiprocessor holds, which share ``registers`` of 32 bits, and ``resident_blocks`` how many blocks."""
 
     number: int
     processor: str
@@ -34,6 +35,7 @@ class Capability:
     resident_threads: int
     registers: int = 65536
     max_threads: int = 1024
+    resident_blocks: int = 32
 
     def thread_registers(self, threads: int) -> int:
         """Registers that each of so many threads may take for a multiprocessor to hold them all: it gives eight at a
@@ -44,16 +46,24 @@ class Capability:
         """How many blocks with so many bytes of shared memory a multiprocessor has room for."""
         return max(1, (self.shared_bytes + RESERVED) // (shared + RESERVED))
 
+    @property
+    def residency(self) -> Residency:
+        """What a multiprocessor holds (CUDA C++ programming guide, tables of compute capabilities)."""
+        kept = RESERVED if self.number >= 80 else 0
+        return Residency(
+            self.resident_threads, self.resident_blocks, self.registers, GRANULE, self.shared_bytes + kept, kept
+        )
+
 
 CAPABILITIES: dict[int, Capability] = {
-    75: Capability(75, "sm_75", 65536, 1024),
+    75: Capability(75, "sm_75", 65536, 1024, resident_blocks=16),
     80: Capability(80, "sm_80", 166912, 2048),
-    86: Capability(86, "sm_86", 101376, 1536),
-    89: Capability(89, "sm_89", 101376, 1536),
+    86: Capability(86, "sm_86", 101376, 1536, resident_blocks=16),
+    89: Capability(89, "sm_89", 101376, 1536, resident_blocks=24),
     90: Capability(90, "sm_90a", 232448, 2048),
     100: Capability(100, "sm_100a", 232448, 2048),
     103: Capability(103, "sm_103a", 232448, 2048),
-    120: Capability(120, "sm_120a", 101376, 1536),
+    120: Capability(120, "sm_120a", 101376, 1536, resident_blocks=24),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonx.analysis.residency import Residency
 from tritonx.analysis.unit_costs import UNKNOWN_COSTS, UnitCosts
 from tritonx.conversion.tile_to_gpu.matrix_unit import MatrixUnit, Product, Threads
 from tritonx.conversion.tile_to_gpu.multiply_adds import MultiplyAdds
@@ -50,6 +51,8 @@ class GpuTarget:
     """Whether warps load tiles of matrices from shared memory, each lane its part."""
     matrix_stores: bool = False
     """Whether they store such tiles."""
+    residency: Residency | None = None
+    """How many blocks a processor holds; None where that is not known."""
 
     @property
     def threads(self) -> Threads:

@@ -26,7 +26,7 @@ from tritonx.conversion.tile_to_loops.loops import each_chunk, emit_anchors, gro
 from tritonx.conversion.tile_to_loops.plan import Planner
 from tritonx.conversion.tile_to_loops.prefixes import all_true
 from tritonx.conversion.tile_to_loops.reduce import emit_reductions
-from tritonx.conversion.tile_to_loops.remarks import describe_loop
+from tritonx.conversion.tile_to_loops.remarks import describe_loop, describe_nest
 from tritonx.conversion.tile_to_loops.shape import copy_tile
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type, type_bytes
@@ -71,6 +71,7 @@ def emit_group(e: Emitter, group: Group) -> None:
     if group.axis is None:
         alone = any(isinstance(a, Effect) and not isinstance(a.op, tile.StoreOp) for a in group.anchors)
         lane, width = (-1, 0) if alone and not _vectorisable(group) else group_lanes(e, group, shape)
+        describe_nest(e, group, shape, lane, width)
         _emit_nest(e, group, shape, lane, width)
     else:
         emit_reductions(e, group, shape)

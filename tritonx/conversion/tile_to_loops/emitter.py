@@ -114,6 +114,7 @@ class Emitter:
         self.assertions: list[str] = []
         """Messages of the assertions, in the order of their numbers."""
         self.described: set[Operation] = set()
+        self.described_nests: set[Operation] = set()
         """Ops of which ``remarks`` has told."""
         self.buffer_sizes: list[int] = []
         self.assumed: frozenset[SSAValue] = frozenset()

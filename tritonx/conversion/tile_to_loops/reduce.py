@@ -31,6 +31,7 @@ from tritonx.conversion.tile_to_loops.groups import Group, Reduction
 from tritonx.conversion.tile_to_loops.loops import emit_anchors, group_lanes, group_prefix, inline_values
 from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.prefixes import Excluded, Prefix, along_lanes, excluded, true_elements
+from tritonx.conversion.tile_to_loops.remarks import describe_nest
 from tritonx.conversion.tile_to_loops.streaming import fetch_row
 from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
@@ -50,6 +51,7 @@ Parts = list[Lanes]
 def emit_reductions(e: Emitter, group: Group, shape: tuple[int, ...]) -> None:
     """Walk the group in `shape` (that of its tiles, or with dimensions merged)."""
     lane, width = group_lanes(e, group, shape)
+    describe_nest(e, group, shape, lane, width)
     if lane == group.axis:
         _along_lanes(e, group, shape, lane, width)
     else:

@@ -5,21 +5,56 @@ A tile may be evaluated at several positions, so that an op is emitted more than
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
 from tritonx.conversion.tile_to_loops.dot import compute_element, register_tile
-from tritonx.conversion.tile_to_loops.groups import Group
+from tritonx.conversion.tile_to_loops.groups import Effect, Group, Reduction
 from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
 from tritonx.dialects import scf, tile
-from tritonx.ir.explain import explain, is_asked
+from tritonx.ir.explain import explain, is_asked, is_collected
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
     from tritonx.conversion.tile_to_loops.groups import Plan
     from tritonx.conversion.tile_to_loops.memory import Chunk
+
+
+@dataclass(frozen=True)
+class LoopNest:
+    """A nest over `shape`, `width` elements along the dimension `lane` at a time (-1, 0: one by one); `work`: what it
+    does, `reduced`: the dimension that its reductions reduce."""
+
+    shape: tuple[int, ...]
+    lane: int
+    width: int
+    work: tuple[str, ...]
+    reduced: int | None = None
+
+
+@dataclass(frozen=True)
+class HostAccess:
+    """How a tile is loaded or stored: `width` elements of `bits` bits at once; `kind`: `vector`, `gathered`,
+    `scattered`, or `element` where they go one by one."""
+
+    kind: str
+    width: int
+    bits: int
+
+
+def describe_nest(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, width: int) -> None:
+    """The nest that is written for a group; of who collects remarks alone."""
+    if not is_collected():
+        return
+    ops = [a.op if isinstance(a, Effect | Reduction) else a.value.owner for a in group.anchors]
+    found = [op for op in ops if isinstance(op, Operation)]
+    if found and found[0] not in e.described_nests:
+        e.described_nests.add(found[0])
+        work = tuple(op.name for op in found)
+        explain("loops", found[0], "", LoopNest(shape, lane, width, work, group.axis))
 
 
 def _is_first(e: Emitter, op: Operation) -> bool:
@@ -37,13 +72,17 @@ def describe_access(e: Emitter, op: tile.LoadOp | tile.StoreOp, chunk: Chunk | N
     bits = 8 * type_bytes(memory_type(element_type(stored)))
     kind = "gathered" if isinstance(op, tile.LoadOp) else "scattered"
     if chunk is None:
-        explain("accesses", op, f"Warning: vectorization fails: elements of {bits} bits go one by one")
+        text = f"Warning: vectorization fails: elements of {bits} bits go one by one"
+        explain("accesses", op, text, HostAccess("element", 1, bits))
     elif chunk.consecutive is not None:
         text = f"a vector of {width} elements of {bits} bits where the remainder does not wrap, else {kind}"
-        explain("accesses", op, text)
+        explain("accesses", op, text, HostAccess("vector", width, bits))
     elif chunk.pointer is None:
         text = f"Warning: vectorization fails: {width} elements of {bits} bits are {kind}"
-        explain("accesses", op, f"{text}, since neighbours along the vector are not known to be neighbours in memory")
+        why = "since neighbours along the vector are not known to be neighbours in memory"
+        explain("accesses", op, f"{text}, {why}", HostAccess(kind, width, bits))
+    elif is_collected():
+        explain("accesses", op, "", HostAccess("vector", width, bits))
 
 
 def describe_product(e: Emitter, op: tile.DotOp, parts: int) -> None:

@@ -39,6 +39,7 @@ from tritonx.ir.target_pass import Named, TargetModulePass
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.transforms.pipelining.loads_ahead import loads_ahead, products_of
+from tritonx.transforms.pipelining.loop_chart import bound_of, chart_of
 from tritonx.transforms.pipelining.loop_graph import LoopGraph, NotScheduled, loop_graph
 from tritonx.transforms.pipelining.loop_problem import LoopPipeline
 from tritonx.transforms.pipelining.loop_schedule import LAST_STAGE, TOPIC, Place, set_place
@@ -124,7 +125,7 @@ class _Function:
             else:
                 write(pipeline, schedule)
                 if is_asked(TOPIC):
-                    explain(TOPIC, loop, described(pipeline, schedule))
+                    explain(TOPIC, loop, described(pipeline, schedule), chart_of(pipeline, schedule))
 
     def _scheduled(self, loop: scf.ForOp) -> tuple[LoopPipeline, Schedule]:
         wanted = _number(loop.attributes.get(STAGES), self.target.num_stages)
@@ -314,21 +315,13 @@ def clusters(macro_ops: Sequence[Sequence[int]], schedule: Schedule) -> list[lis
 
 def described(pipeline: LoopPipeline, schedule: Schedule) -> str:
     """A schedule in a line."""
-    problem = pipeline.problem
-    bounds = {
-        "the matrix unit": pipeline.matrix,
-        "the threads": problem.used(Unit.THREADS),
-        "the copies": pipeline.copies,
-        "the latency of loads": pipeline.latency,
-    }
-    reached = [what for what, cycles in bounds.items() if cycles == schedule.interval]
     slots = [f"{each.slots} × {each.slot}" for each in pipeline.ahead if each.slot]
     registers = sum(not each.slot for each in pipeline.ahead)
     stored = len(pipeline.stored)
     return "; ".join(
         [
             f"{max(schedule.stages) + 1} stages",
-            f"{schedule.interval} cycles an iteration, bound by {reached[0] if reached else 'dependences'}",
+            f"{schedule.interval} cycles an iteration, bound by {bound_of(pipeline, schedule)}",
             f"{' + '.join(slots) or 'no'} bytes of shared memory",
             *([f"{stored} loads stored by the threads"] if stored else []),
             *([f"{registers} loads ahead in registers"] if registers else []),

@@ -22,6 +22,7 @@ from tritonx.runtime.settings.setting_texts import parse_program
 _SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+)")
 _LABEL = re.compile(r"^(\.L_\w+):")
 _INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]+\*/\s+(.*?)\s*;")
+_LINE = re.compile(r"^\s*(//## File .*)")
 
 
 class NoDisassembler(TritonError):
@@ -32,8 +33,9 @@ class DisassemblerError(TritonError):
     """nvdisasm refused the cubin; the message has its words."""
 
 
-def disassemble(cubin: bytes) -> str:
-    """The cubin's instructions. Raises ``NoDisassembler`` and ``DisassemblerError``."""
+def disassemble(cubin: bytes, *, lines: bool = False) -> str:
+    """The cubin's instructions; with ``lines`` also where in the source they come from, as lines ``//## File "name",
+    line number`` in front, of a cubin with line information. Raises ``NoDisassembler`` and ``DisassemblerError``."""
     program = find_nvdisasm()
     if program is None:
         raise NoDisassembler(
@@ -42,7 +44,7 @@ def disassemble(cubin: bytes) -> str:
     with tempfile.TemporaryDirectory(prefix="tritonx-") as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
-        command = [program, "--print-code", str(path)]
+        command = [program, "--print-code", *(["--print-line-info"] if lines else []), str(path)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
@@ -60,6 +62,8 @@ def _lines(listing: str) -> Iterator[str]:
             yield f"{found[1]}:"
         elif found := _INSTRUCTION.match(line):
             yield f"    {found[1]}"
+        elif found := _LINE.match(line):
+            yield found[1]
 
 
 def find_nvdisasm() -> str | None:

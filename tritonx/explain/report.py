@@ -1,0 +1,78 @@
+"""What `explain` returns: the facts of a kernel with the ways to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tritonx.backends import registry
+from tritonx.backends.api import Options, Target
+from tritonx.explain.facts import Facts
+from tritonx.runtime import driver
+from tritonx.runtime.compiling.sources import source_of
+from tritonx.runtime.compiling.targets import target_named
+from tritonx.runtime.devices.drivers import find_backend
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+
+@dataclass(frozen=True)
+class Report:
+    """The facts of one kernel for one target.
+
+    >>> source = tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
+    >>> tritonx.explain.explain(source, "cuda:90").html()[:15]
+    '<!doctype html>'
+    """
+
+    facts: Facts
+
+    def json(self, indent: int | None = None) -> str:
+        """The facts as one JSON object, as `tritonx explain --json` prints them."""
+        return self.facts.json(indent)
+
+    def html(self) -> str:
+        """One page that needs nothing beside it."""
+        from tritonx.explain.page import page
+
+        return page(self.json())
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """The page in a file. Raises OSError."""
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for notebooks."""
+        return (
+            f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:720px;border:1px solid #8886"></iframe>'
+        )
+
+
+def explain(
+    source: object, target: Target | str | None = None, options: Mapping[str, object] | Options | None = None
+) -> Report:
+    """Compile an ASTSource, an IRSource or the file of a path for `target` (the active device's), past the cache, and
+    say what was made of it. Touches no device when `target` is given. Raises what `tritonx.compile` raises.
+
+    >>> source = tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 128})
+    >>> report = tritonx.explain.explain(source, "cuda:90", {"num_warps": 1})
+    >>> [(each.kind, each.width) for each in report.facts.accesses]
+    [('load', 1), ('store', 1)]
+    """
+    from tritonx.explain.collect import facts_of
+
+    given = source_of(source)
+    if target is None:
+        wanted = driver.get_active().get_current_target()
+    else:
+        wanted = registry.parse_target(target)[1] if isinstance(target, str) else target
+    backend = find_backend(wanted.backend)
+    if isinstance(options, Options):
+        return Report(facts_of(given, backend, wanted, options))
+    wanted = target_named(backend, wanted, options or {})
+    chosen = registry.parse_options(backend, wanted, {**given.parse_options(), **(options or {})})
+    return Report(facts_of(given, backend, wanted, chosen))
