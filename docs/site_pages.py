@@ -133,6 +133,15 @@ def made() -> dict[str, str]:
     }
 
 
+def explained() -> str:
+    """The page of `tritonx explain` for the attention example (docs/explain.md)."""
+    from tritonx.explain.report import explain_again
+    from tritonx.tools.explain import launched
+
+    source, stated = launched(str(ROOT / "examples" / "flash_attention.py"), "")
+    return explain_again(source, stated, "cuda:90").html()
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The pages that are made, in the navigation."""
     missing = {p.stem for p in (ROOT / "examples").glob("*.py")} - {*TUTORIALS, "harness", "run_all"}
@@ -154,6 +163,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for page, text in made().items():
         files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "explain-attention.html", content=explained()))
     return files
 
 

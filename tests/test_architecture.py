@@ -52,11 +52,12 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": {
         "level", "backends.api", "backends.registry", "kernel", "frontend", "interpreter", "ir", "language", "testing",
         "tools.tensor_descriptor", "_utils",
+        "explain",  # of a compiled kernel, where it is asked for
         "analysis.written",  # of what the front end made, before the first stage of any backend
     },
     "explain": {
         "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime", "backends.api",
-        "backends.registry", "tools.pass_info",  # what a pass says of itself
+        "backends.registry", "tools.pass_info", "tools.command",  # what a pass says of itself, an option's value
     },
     "profiler": {"runtime", "backends.api", "backends.registry", "language", "kernel"},
     "testing": {"profiler", "runtime", "language", "interpreter", "backends.api", "backends.registry"},
@@ -64,7 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     "experimental": {"kernel", "language", "runtime"},
     "tools": {
         "backends.api", "backends.registry", "backends.embedding", "ir", "dialects", "transforms", "layouts", "runtime",
-        "interpreter", "frontend", "language",
+        "explain", "interpreter", "frontend", "language",
         "analysis.written",  # which arrays a kernel that is checked stores to
         "version",  # what a wheel of sealed kernels requires
     },

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from tritonx.version import VERSION, triton_version
 
-COMMANDS = ("tune", "check", "seal", "compile", "link", "opt", "cache", "layout", "run")
+COMMANDS = ("tune", "check", "explain", "seal", "compile", "link", "opt", "cache", "layout", "run")
 """Each is a module of ``tritonx.tools``."""
 
 

@@ -41,7 +41,7 @@ from tritonx.runtime.compiling.compile_job import begun
 from tritonx.runtime.compiling.sources import ASTSource, IRSource, Source
 from tritonx.transforms.pipelining.loop_chart import LoopChart
 
-SHOWN_OPTIONS = ("num_warps", "num_ctas", "num_stages", "num_threads", "enable_fp_fusion", "maxnreg")
+SHOWN_OPTIONS = ("num_warps", "num_ctas", "num_stages", "num_threads", "enable_fp_fusion")
 
 
 def facts_of(source: Source, backend: Backend, target: Target, options: Options) -> Facts:
@@ -68,7 +68,7 @@ def facts_of_module(
     """The same from a module on, which the stages change."""
     recorder = Recorder(places)
     compilation = begun(module, name, target, options)
-    recorder.levels.append(ir_level("source", module, places))
+    recorder.levels.append(ir_level("tt", module, places))
     with collected() as remarks:
         made = recorder.run(module, stages, compilation)
     metadata: Mapping[str, object] = compilation.metadata

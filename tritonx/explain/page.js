@@ -15,6 +15,7 @@ function make(space, tag, attrs, kids) {
 }
 const h = (tag, attrs, ...kids) => make(null, tag, attrs, kids);
 const s = (tag, attrs, ...kids) => make(SVG, tag, attrs, kids);
+const RIGHT = 34, chartWidth = () => Math.max(420, Math.min(1180, innerWidth - 40));
 const number = (value) => Math.round(value).toLocaleString("en-US").replace(/,/g, " ");
 const bytes = (value) => value % 1024 === 0 && value ? `${value / 1024} KiB` : `${number(value)} B`;
 const ms = (seconds) => seconds >= 0.1 ? `${seconds.toFixed(2)} s` : `${(seconds * 1e3).toFixed(1)} ms`;
@@ -45,6 +46,7 @@ function python(text) {
   return escaped(body).replace(KEYWORDS, '<span class="k">$1</span>') + (comment < 0 ? "" : `<span class="c">${escaped(text.slice(comment))}</span>`);
 }
 const plain = (text) => escaped(text).replace(/%[\w.]+/g, '<span class="v">$&</span>');
+const prose = (text) => text.split(/`+([^`]+)`+/).map((part, n) => n % 2 ? h("code", {}, part) : part);
 function accessTag(each) {
   const width = `${each.width * each.bits / 8} B`, words = [each.instructions ? width : bytes(each.tile_bytes)];
   let bad = each.instructions > 1 && each.width * each.bits < 32;
@@ -94,13 +96,18 @@ class Pane {
     if (top < scrollTop + ROW || top > scrollTop + clientHeight - 3 * ROW) this.code.scrollTop = Math.max(0, top - clientHeight / 3);
   }
 }
+function densest(lines) {
+  let best = 0, most = 0;
+  lines.forEach((line, n) => { const near = lines.filter((each) => each >= line && each < line + 16).length; if (near > most) { most = near; best = n; } });
+  return lines[best];
+}
 let picked = -1, chosenLayout = -1, hits = [], hitNow = -1;
 function pick(place, from) {
   picked = place;
   for (const pane of panes) {
     if (!pane.shown) continue;
     const lines = pane.first.get(place);
-    if (lines && pane !== from) pane.reveal(lines[0]);
+    if (lines && pane !== from) pane.reveal(densest(lines));
     pane.show();
   }
   inspect();
@@ -116,12 +123,12 @@ function sourcePane() {
   const file = F.sources.length ? F.sources[0].file.split("/").at(-1) : "";
   return new Pane("source", ["source", file], lines, places, (line) => {
     const of = accessesAt.get(places[line]);
-    return `<i>${numbers[line]}</i>${python(lines[line])}${of ? accessTag(worst(of)) : ""}`;
+    return `<i>${numbers[line]}</i><span class="x">${python(lines[line])}</span>${of ? accessTag(worst(of)) : ""}`;
   });
 }
 function levelPane(level) {
   const spans = group(level.layouts, (each) => each.line), last = level === lastIr;
-  return new Pane(level.name === "source" ? "tt" : level.name, [level.name === "source" ? "tt" : level.name, `${number(level.lines.length)} lines`], level.lines, level.places, (line) => {
+  return new Pane(level.name, [level.name, `${number(level.lines.length)} lines`], level.lines, level.places, (line) => {
     const text = level.lines[line];
     let html = "", at = 0;
     for (const span of (spans.get(line) || []).toSorted((a, b) => a.start - b.start)) {
@@ -130,7 +137,7 @@ function levelPane(level) {
       at = span.end;
     }
     const of = last ? accessesOn.get(line) : null;
-    return `<i>${line + 1}</i>${html}${plain(text.slice(at))}${of ? of.map(accessTag).join("") : ""}`;
+    return `<i>${line + 1}</i><span class="x">${html}${plain(text.slice(at))}</span>${of ? accessTag(worst(of)) : ""}`;
   });
 }
 function drawCode() {
@@ -252,7 +259,7 @@ function drawPasses(term = "") {
   const p = shownPass, detail = h("div", { class: "detail" });
   if (p) {
     const titles = { on: "acts on", creates: "may create", reads: "goes by", writes: "writes", needs: "needs", after: "runs behind" };
-    detail.append(h("h2", {}, p.name), h("p", {}, p.summary), h("dl", {}, h("dt", {}, "stage"), h("dd", {}, `${p.stage}, pass ${p.number} of ${F.passes.length}, ${ms(p.seconds)}`),
+    detail.append(h("h2", {}, p.name), h("p", {}, prose(p.summary)), h("dl", {}, h("dt", {}, "stage"), h("dd", {}, `${p.stage}, pass ${p.number} of ${F.passes.length}, ${ms(p.seconds)}`),
       p.levels && [h("dt", {}, "contract"), h("dd", {}, p.levels)], Object.entries(titles).filter(([key]) => p.contract[key]).map(([key, title]) => [h("dt", {}, title), h("dd", {}, p.contract[key].join(", "))]),
       p.text !== p.name && [h("dt", {}, "as run"), h("dd", { class: "mono" }, p.text)]));
     if (!p.changed) detail.append(h("p", { class: "soft" }, "It left the module as it was."));
@@ -277,10 +284,10 @@ function axis(from, to, y, x, step) {
 }
 const nice = (range, count) => { const raw = range / count, power = 10 ** Math.floor(Math.log10(raw || 1)); return [1, 2, 5, 10].find((each) => each * power >= raw) * power; };
 function sharedChart() {
-  const width = 1000, height = 260, left = 76, lines = lastIr.lines.length, top = Math.max(...F.buffers.map((each) => each.offset + each.size));
-  const x = (line) => left + line / lines * (width - left - 10), y = (at) => height - at / top * (height - 12);
+  const width = chartWidth(), height = 260, left = 76, lines = lastIr.lines.length, top = Math.max(...F.buffers.map((each) => each.offset + each.size));
+  const x = (line) => left + line / lines * (width - left - RIGHT), y = (at) => height - at / top * (height - 12);
   const chart = s("svg", { viewBox: `0 0 ${width} ${height + 34}`, role: "img", "aria-label": "shared memory by line" }, axis(0, lines, height, x, nice(lines, 10)));
-  for (const at of new Set([0, ...F.buffers.flatMap((each) => [each.offset, each.offset + each.size])])) chart.append(s("line", { x1: left, x2: width - 10, y1: y(at), y2: y(at), class: "axis" }));
+  for (const at of new Set([0, ...F.buffers.flatMap((each) => [each.offset, each.offset + each.size])])) chart.append(s("line", { x1: left, x2: width - RIGHT, y1: y(at), y2: y(at), class: "axis" }));
   let last = 1e9;
   for (const at of [...new Set([0, ...F.buffers.flatMap((each) => [each.offset, each.offset + each.size])])].sort((a, b) => a - b)) { if (last - y(at) < 13 && last < 1e9) continue; last = y(at); chart.append(s("text", { x: left - 8, y: y(at) + 4, "text-anchor": "end" }, number(at))); }
   F.buffers.forEach((each, n) => {
@@ -290,24 +297,24 @@ function sharedChart() {
       s("rect", { x: x(each.first), y: y(each.offset + each.size) + 1, width: wide, height: Math.max(1, tall - 2), rx: 2, fill: `var(--u${n % 4})`, opacity: each.scratch ? .35 : .6 }),
       wide > 150 && tall > 14 && s("text", { x: x(each.first) + 6, y: y(each.offset + each.size) + Math.min(tall / 2 + 4, 18), class: "in" }, label)));
   });
-  chart.append(s("text", { x: width - 10, y: height + 30, "text-anchor": "end" }, `line of ${lastIr.name}`), s("text", { x: left, y: height + 30 }, "bytes by line"));
+  chart.append(s("text", { x: width - RIGHT, y: height + 30, "text-anchor": "end" }, `line of ${lastIr.name}`), s("text", { x: left, y: height + 30 }, "bytes by line"));
   return chart;
 }
 function registerChart() {
-  const width = 1000, height = 150, left = 76, lines = lastIr.lines.length, limit = F.occupancy ? F.occupancy.registers : null;
+  const width = chartWidth(), height = 150, left = 76, lines = lastIr.lines.length, limit = F.occupancy ? F.occupancy.registers : null;
   const top = Math.max(limit || 0, ...F.registers.map((each) => each.words), 1) * 1.05;
-  const x = (line) => left + line / lines * (width - left - 10), y = (words) => height - words / top * (height - 10);
+  const x = (line) => left + line / lines * (width - left - RIGHT), y = (words) => height - words / top * (height - 10);
   const points = F.registers.toSorted((a, b) => a.line - b.line), path = points.map((each, n) => `${n ? "L" : "M"}${x(each.line).toFixed(1)} ${y(n ? points[n - 1].words : each.words).toFixed(1)}L${x(each.line).toFixed(1)} ${y(each.words).toFixed(1)}`).join("");
   const step = nice(top, 4), marks = [];
-  for (let at = 0; at <= top; at += step) marks.push(s("line", { x1: left, x2: width - 10, y1: y(at), y2: y(at), class: "axis" }), s("text", { x: left - 8, y: y(at) + 4, "text-anchor": "end" }, number(at)));
+  for (let at = 0; at <= top; at += step) marks.push(s("line", { x1: left, x2: width - RIGHT, y1: y(at), y2: y(at), class: "axis" }), s("text", { x: left - 8, y: y(at) + 4, "text-anchor": "end" }, number(at)));
   return s("svg", { viewBox: `0 0 ${width} ${height + 34}`, role: "img", "aria-label": "registers by line" }, axis(0, lines, height, x, nice(lines, 10)), marks,
     s("path", { d: path, fill: "none", stroke: "var(--u0)", "stroke-width": 1.5 }),
-    limit && [s("line", { x1: left, x2: width - 10, y1: y(limit), y2: y(limit), stroke: "var(--u1)", "stroke-dasharray": "5 3" }), s("text", { x: width - 14, y: y(limit) - 4, "text-anchor": "end" }, `${limit} in the code`)],
-    s("text", { x: width - 10, y: height + 30, "text-anchor": "end" }, `line of ${lastIr.name}`), s("text", { x: left, y: height + 30 }, "registers of a thread that tiles take, estimated"));
+    limit && [s("line", { x1: left, x2: width - RIGHT, y1: y(limit), y2: y(limit), stroke: "var(--u1)", "stroke-dasharray": "5 3" }), s("text", { x: width - RIGHT - 4, y: y(limit) - 4, "text-anchor": "end" }, `${limit} in the code`)],
+    s("text", { x: width - RIGHT, y: height + 30, "text-anchor": "end" }, `line of ${lastIr.name}`), s("text", { x: left, y: height + 30 }, "registers of a thread that tiles take, estimated"));
 }
 function planChart(plan) {
   const units = ["copies", "matrix", "threads"].filter((unit) => plan.bars.some((bar) => bar.unit === unit)), iterations = plan.stages + 2, end = (plan.stages + 2) * plan.interval;
-  const width = 1000, left = 76, tall = 34, height = units.length * (tall + 8), x = (at) => left + at / end * (width - left - 10);
+  const width = chartWidth(), left = 76, tall = 34, height = units.length * (tall + 8), x = (at) => left + at / end * (width - left - RIGHT);
   const chart = s("svg", { viewBox: `0 0 ${width} ${height + 34}`, role: "img", class: "plan", "aria-label": "units over time" }, axis(0, end, height, x, plan.interval));
   units.forEach((unit, n) => chart.append(s("text", { x: left - 8, y: n * (tall + 8) + tall / 2 + 4, "text-anchor": "end", class: "in" }, unit)));
   for (let i = 0; i < iterations; i++) for (const bar of plan.bars) {
@@ -318,7 +325,7 @@ function planChart(plan) {
       s("rect", { x: x(start), y, width: wide, height: tall, rx: 1.5, fill: `var(--u${i % 4})`, opacity: .7 }),
       wide > 22 && bar.place >= 0 && s("text", { x: x(start) + wide / 2, y: y + tall / 2 + 4, "text-anchor": "middle", class: "in" }, lineName(bar.place))));
   }
-  chart.append(s("text", { x: width - 10, y: height + 30, "text-anchor": "end" }, "cycles"), s("text", { x: left, y: height + 30 }, "colour: the iteration; numbers: lines of the source"));
+  chart.append(s("text", { x: width - RIGHT, y: height + 30, "text-anchor": "end" }, "cycles"), s("text", { x: left, y: height + 30 }, "colour: the iteration; numbers: lines of the source"));
   return chart;
 }
 function meter(rows, top, unit) {
@@ -400,6 +407,8 @@ function start() {
   theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   $("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   $("search").addEventListener("input", search);
+  let later = 0;
+  addEventListener("resize", () => { clearTimeout(later); later = setTimeout(() => { if (drawn.has("memory")) drawMemory(tab === "memory" ? term() : ""); if (drawn.has("time")) drawTime(); }, 150); });
   addEventListener("keydown", (event) => {
     const typing = event.target.tagName === "INPUT" && event.target.type === "search";
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from html import escape
 from importlib.resources import files
-from typing import TypedDict, cast
+from typing import cast
 
 KEYS = (
     ("/", "search"),
@@ -28,14 +28,9 @@ HELP = (
 """The same in full."""
 
 
-class _Named(TypedDict):
-    kernel: str
-    target: str
-
-
 def page(facts: str) -> str:
     """The page of the facts that a JSON text holds (`Facts.json`). It needs a browser of 2023 or later."""
-    named = cast("_Named", json.loads(facts))
+    named = cast("dict[str, str]", json.loads(facts))
     title = escape(f"{named['kernel']} · {named['target']}")
     folder = files("tritonx.explain")
     style, script = ((folder / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))

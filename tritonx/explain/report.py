@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,14 @@ from tritonx.runtime import driver
 from tritonx.runtime.compiling.sources import source_of
 from tritonx.runtime.compiling.targets import target_named
 from tritonx.runtime.devices.drivers import find_backend
+from tritonx.tools.command import literal
 
 if TYPE_CHECKING:
     from os import PathLike
+
+
+CARRIED = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion")
+"""Options of a launch that are its kernel's on another target as well."""
 
 
 @dataclass(frozen=True)
@@ -76,3 +81,26 @@ def explain(
     wanted = target_named(backend, wanted, options or {})
     chosen = registry.parse_options(backend, wanted, {**given.parse_options(), **(options or {})})
     return Report(facts_of(given, backend, wanted, chosen))
+
+
+def explain_again(
+    source: object, stated: Mapping[str, object], target: Target | str | None = None, given: Sequence[str] = ()
+) -> Report:
+    """The same for a source that was compiled, with the options that its launch chose (`stated`: its metadata), for
+    another target or the same, and with options as text (`num_warps=8`). Raises a `ValueError` for an option that the
+    target does not have."""
+    own = stated.get("target")
+    assert isinstance(own, Target)
+    wanted = own if target is None else registry.parse_target(target)[1] if isinstance(target, str) else target
+    there, here = find_backend(own.backend), find_backend(wanted.backend)
+    usual = asdict(registry.parse_options(there, own, {}))
+    known = {field.name for field in fields(here.options_type)}
+    options = {
+        name: stated[name] for name in CARRIED if name in known and name in stated and stated[name] != usual.get(name)
+    }
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise ValueError(f"{wanted} has no option {name!r}")
+        options[name] = literal(value)
+    return explain(source, wanted, options)

@@ -120,6 +120,18 @@ def draw_svg(layout: LinearLayout, title: str = "") -> str:
     return "\n".join([head, f"<style>{style}</style>", heading, *parts, "</svg>", ""])
 
 
+MOST_DRAWN = 4096
+"""Elements of a layout that a notebook draws; of a larger one it has the bases."""
+
+
+def draw_html(layout: LinearLayout) -> str:
+    """The picture, with the bases in front, for notebooks."""
+    bases = f"<pre>{escape(repr(layout))}</pre>"
+    placed = OFFSET in layout.in_dims or {REGISTER, LANE, WARP} <= set(layout.in_dims)
+    drawn = draw_svg(layout) if placed and 1 << sum(bits for _, bits in layout.outs) <= MOST_DRAWN else ""
+    return f'{bases}<div style="overflow:auto;max-height:480px">{drawn}</div>' if drawn else bases
+
+
 def _colour(label: str, lanes: int) -> str:
     name = label.split()[-1]
     if not lanes:

@@ -45,6 +45,7 @@ The order of the dims is a part of the value. Operations that need two layouts t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import ClassVar, final
 
 from tritonx.layouts.errors import LayoutError
@@ -456,6 +457,11 @@ class LinearLayout:
 
     def __iter__(self) -> Iterator[tuple[str, tuple[tuple[int, ...], ...]]]:
         return ((dim, self.bases(dim)) for dim, _ in self.ins)
+
+    def _repr_html_(self) -> str:
+        """A picture of who holds each element, for notebooks."""
+        shown: str = import_module("tritonx.layouts.draw").draw_html(self)
+        return shown
 
     def __repr__(self) -> str:
         lines = [f"{dim}: {' '.join(str(basis).replace(' ', '') for basis in bases) or '-'}" for dim, bases in self]

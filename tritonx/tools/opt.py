@@ -64,6 +64,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--from", dest="first", metavar="STAGE", help="first stage of --target to run (by default the first one)")
     add("--until", dest="last", metavar="STAGE", help="last stage of --target to run")
     add("--option", action="append", default=[], metavar="KEY=VALUE", help="compile option of --target, as num_warps=8")
+    add("--html", metavar="FILE", help="also write a page of what the passes do (docs/explain.md)")
     add("-t", "--emit", default="mlir", metavar="STAGE", help="run what the input still needs, up to this output")
     group = parser.add_argument_group("how to read and print")
     add = group.add_argument
@@ -159,6 +160,8 @@ class Driver:
         self.follow(parsed)
         if args.bisect is not None:
             self.bisection = opt_watch.Bisection(args.bisect, self.print)
+        if args.html is not None:
+            self.write_page(parsed)
         value: Any = parsed.module
         try:
             run_passes(parsed.module, self.passes, self.hooks())
@@ -173,6 +176,18 @@ class Driver:
         if self.bisection is not None:
             return self.bisection.result(self.stderr)
         return value if isinstance(value, str | bytes) else self.print(value, parsed)
+
+    def write_page(self, parsed: opt_input.Parsed) -> None:
+        """The page of ``--html``; the module stays as it is."""
+        from tritonx.ir.failure import PassFailure
+        from tritonx.tools.opt_html import page_of
+
+        whole = self.args.last is not None or self.args.first is not None
+        try:
+            page = page_of(parsed, self.target, self.stages_to_run(), whole=whole)
+        except PassFailure as failure:
+            raise _of_failure(failure, parsed) from failure
+        command.write(self.args.html, page, "--html")
 
     def follow(self, parsed: opt_input.Parsed) -> None:
         """Compile for the launch that the module states, where ``--option`` says nothing of it; as a launch of a file

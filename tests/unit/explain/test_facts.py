@@ -164,7 +164,7 @@ def test_a_hosts_loops_have_vectors() -> None:
 def test_json_has_every_fact() -> None:
     found = json.loads(multiplied().json())
     assert found["schema"] == 1 and found["kernel"] == "matmul" and found["target"] == "cuda:80"
-    assert [level["name"] for level in found["levels"]][:3] == ["source", "ttir", "ttgir"]
+    assert [level["name"] for level in found["levels"]][:3] == ["tt", "ttir", "ttgir"]
     assert len(found["registers"]) == len(multiplied().facts.registers) and found["registers"][-1]["words"] >= 0
 
 

@@ -20,6 +20,7 @@ from tritonx.runtime.launch.launch_hooks import LazyDict, tell_when_gone
 from tritonx.runtime.launch.specialize import specializer, watching
 
 if TYPE_CHECKING:
+    from tritonx.explain.report import Report
     from tritonx.runtime.compiling.sources import Source
 
 RawLaunch = Callable[..., None]
@@ -357,6 +358,22 @@ class CompiledKernel:
             )
 
         return runner
+
+    def explain(self, target: Target | str | None = None) -> Report:
+        """What the compiler made of this kernel, or makes of its source for another target: it is compiled once more.
+
+        >>> double.warmup(np.zeros(8), BLOCK=8, grid=(1,)).explain("hip:gfx942").facts.levels[-1].name
+        'amdgcn'
+        """
+        from tritonx.explain.report import explain_again
+
+        return explain_again(self.src, self.metadata._asdict(), target)
+
+    def _repr_html_(self) -> str:
+        """Its figures and its texts, for notebooks."""
+        from tritonx.explain.notebook import kernel_html
+
+        return kernel_html(self.name, self.metadata._asdict(), dict(self.asm.items()))
 
     def __repr__(self) -> str:
         return f"CompiledKernel({self.name} for {self.target}, {self.hash[:12]})"

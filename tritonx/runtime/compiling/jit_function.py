@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.interface import Grid, KernelInterface, Keywords, MockTensor
-from tritonx.runtime.errors import NotCallable
+from tritonx.runtime.errors import NotCallable, TritonError
 
 if TYPE_CHECKING:
+    from tritonx.explain.report import Report
     from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
     from tritonx.runtime.compiling.device_caches import DeviceCaches
     from tritonx.runtime.launch.launching import Launcher
@@ -133,6 +134,20 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metacl
         given += args[len(self.arg_names) :]
         named = {k: v if k in constants or k not in self.arg_names else wrap(v) for k, v in kwargs.items()}
         return self.run(*given, grid=grid, warmup=True, **named)
+
+    def explain(self, /, *args: object, grid: Grid, target: str | None = None, **kwargs: object) -> Report:
+        """What the compiler makes of a launch with these arguments, which is compiled and not run: its passes,
+        accesses, layouts and what holds it. `target` (`"cuda:90"`) is another than the arguments' own; no device is
+        needed for it. Raises what a launch raises.
+
+        >>> report = double.explain(np.zeros(8), BLOCK=8, grid=(1,), target="cuda:90")
+        >>> report.facts.kernel, report.facts.target
+        ('double', 'cuda:90')
+        """
+        compiled = self.warmup(*args, grid=grid, **kwargs)
+        if compiled is None:
+            raise TritonError(f"a hook took the compile of {self.__name__} over: there is nothing to explain")
+        return compiled.explain(target)
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
         """``hook(*args, **kwargs)`` is called before every launch. Raises NotCallable for what cannot be."""

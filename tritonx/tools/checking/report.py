@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from html import escape
 
 SCHEMA = 1
 """The version of the JSON form; raised where a field goes or changes its meaning."""
@@ -104,6 +105,15 @@ class Report:
                 lines.append(kernel.summary())
             lines += [f"{kernel.kernel}: not judged: {name}: {why}" for name, why in kernel.skipped.items()]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The findings as a table, for notebooks."""
+        rows = [
+            f"<tr><td>{escape(f.kind)}</td><td>{escape(f.file)}:{f.line}</td><td>{escape(f.message)}</td></tr>"
+            for f in self.findings
+        ]
+        table = f"<table><tr><th>kind</th><th>line</th><th>what</th></tr>{''.join(rows)}</table>" if rows else ""
+        return table + "".join(f"<p>{escape(kernel.summary())}</p>" for kernel in self.kernels)
 
     def json(self) -> str:
         """`{"schema": 1, "status": 0 or 1, "kernels": [...]}`; a kernel has the fields of `KernelReport`, a finding

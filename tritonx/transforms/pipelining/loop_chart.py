@@ -73,7 +73,9 @@ def chart_of(pipeline: LoopPipeline, schedule: Schedule) -> LoopChart:
 
 def _bars(pipeline: LoopPipeline, schedule: Schedule) -> Iterator[Bar]:
     loads = {each.number for each in pipeline.ahead}
-    for task, numbers in enumerate(pipeline.macro_ops):
+    free = 0
+    for task in sorted(range(len(pipeline.macro_ops)), key=lambda at: (schedule.stages[at], schedule.starts[at])):
+        numbers = pipeline.macro_ops[task]
         of, stage = pipeline.problem.tasks[task], schedule.stages[task]
         begin = stage * schedule.interval
         ops = [pipeline.graph.ops[number] for number in numbers]
@@ -86,5 +88,6 @@ def _bars(pipeline: LoopPipeline, schedule: Schedule) -> Iterator[Bar]:
             if number in loads:
                 load = pipeline.graph.ops[number]
                 cycles = max(1, tile_bytes(load.results[0]) // pipeline.costs.copied)
-                start = begin + schedule.starts[task] + of.threads
+                start = max(free, begin + schedule.starts[task] + of.threads)
+                free = start + cycles
                 yield Bar("copies", load.name, source_of(load), stage, start, cycles)

@@ -1,0 +1,157 @@
+"""`tritonx explain`, `kernel.explain`, `tritonx-opt --html` and what notebooks show."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.explain.report import explain_again
+from tritonx.layouts import LinearLayout
+from tritonx.tools import explain, opt
+from tritonx.tools.checking.report import Finding, KernelReport
+from tritonx.tools.checking.report import Report as CheckReport
+
+ROOT = Path(__file__).parents[3]
+
+PROGRAM = """
+import sys
+import numpy as np, tritonx, tritonx.language as tl
+
+@tritonx.jit
+def first(x, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, at < n) + 1, at < n)
+
+@tritonx.jit
+def second(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at) * 2)
+
+if __name__ == "__main__":
+    print("printed by the program", sys.argv[1:])
+    x = np.zeros(256, np.float32)
+    first[(1,)](x, 200, BLOCK=256, num_warps=2)
+    second[(1,)](x, BLOCK=128)
+    raise SystemExit(3)
+"""
+
+
+@tritonx.jit
+def double(x, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, at < n) * 2, at < n)
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "prog.py"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+def test_the_first_kernel_of_a_program(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain.main([program, "--target", "cuda:80", "--json", "--", "an argument"]) == 0
+    said = capsys.readouterr()
+    facts = json.loads(said.out)
+    assert (facts["kernel"], facts["target"], facts["threads"]) == ("first", "cuda:80", 64)
+    assert "printed by the program ['an argument']" in said.err
+    assert not list(Path().glob("*.html"))
+
+
+def test_a_kernel_by_name_as_a_page(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [program, "--kernel", "second", "--target", "hip:gfx942", "--option", "num_warps=1"]
+    assert explain.main(arguments) == 0
+    assert capsys.readouterr().out == "second.html\n"
+    assert "second · hip:gfx942" in Path("second.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--kernel", "third"], "SystemExit: 3"),
+        (["--target", "cuda:1"], "compute capability 1 is not supported"),
+        (["--kernel", "second", "--target", "cuda:80", "--option", "color=1"], "color"),
+    ],
+)
+def test_mistakes(program: str, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain.main([program, *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_kernel_that_is_not_launched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "none.py"
+    path.write_text("x = 1\n")
+    assert explain.main([str(path)]) == 2
+    assert "does not launch a kernel; those that it launches: none" in capsys.readouterr().err
+
+
+def test_a_launch_is_explained_for_another_target() -> None:
+    x = np.zeros(256, np.float32)
+    report = double.explain(x, 200, BLOCK=256, grid=(1,), target="cuda:90", num_warps=8)
+    assert report.facts.threads == 256 and not x.any()
+    assert next(each.width for each in report.facts.accesses if each.kind == "load") >= 1
+    assert report._repr_html_().startswith("<iframe srcdoc=")
+
+
+def test_tritonx_opt_writes_a_page_whose_source_is_the_input(tmp_path: Path) -> None:
+    compiled = double.warmup(np.zeros(256, np.float32), 200, BLOCK=256, grid=(1,))
+    path, page = tmp_path / "k.ttir", tmp_path / "k.html"
+    path.write_text(compiled.asm["ttir"])
+    out, err = io.StringIO(), io.StringIO()
+    arguments = [str(path), "--target", "cuda:90", "--until", "ttgir", "--html", str(page)]
+    assert opt.run(arguments, io.BytesIO(), out, err) == 0, err.getvalue()
+    found = re.search(r'id="facts">(.*?)</script>', page.read_text(), re.DOTALL)
+    assert found is not None and "#blocked" in out.getvalue()
+    facts = json.loads(found[1])
+    assert facts["sources"][0]["lines"] == path.read_text().splitlines()
+    number, line = facts["places"][facts["accesses"][0]["place"]]
+    assert "tt.load" in facts["sources"][number]["lines"][line - 1]
+    assert opt.run([str(path), "--html", str(page)], io.BytesIO(), out, err) == 1
+    assert "--html needs --target" in err.getvalue()
+
+
+def test_notebooks_show_kernels_layouts_and_reports() -> None:
+    compiled: Any = double.warmup(np.zeros(8, np.float32), 8, BLOCK=8, grid=(1,))
+    shown = compiled._repr_html_()
+    assert "<b>double</b>" in shown and "<summary>ttir" in shown and "tt.func" in shown
+    layout = LinearLayout.identity(8, "offset", "dim0")
+    assert layout._repr_html_().count("<rect") == 8
+    finding = Finding("bounds", "<outside>", "k.py", 3, 1)
+    report = CheckReport([KernelReport("k", launches=1, findings=[finding])])
+    assert "&lt;outside&gt;" in report._repr_html_() and "k.py:3" in report._repr_html_()
+
+
+def test_the_page_of_docs() -> None:
+    """Its figures are those of the example."""
+    text = (ROOT / "docs" / "explain.md").read_text()
+    stated = json.loads(re.findall(r"```json\n(.*?)```", text, re.DOTALL)[0])
+    source, options = explain.launched(str(ROOT / "examples" / "flash_attention.py"), "")
+    facts = explain_again(source, options, "cuda:90").facts
+    (plan,) = facts.plans
+    assert facts.bound is not None and facts.occupancy is not None
+    occupancy = facts.occupancy
+    found = {
+        "bound": facts.bound.bound,
+        "limiter": occupancy.limiter,
+        "blocks": occupancy.blocks,
+        "registers": occupancy.registers,
+        "shared": occupancy.shared,
+        "stages": plan.stages,
+        "interval": plan.interval,
+    }
+    if occupancy.registers is None:  # there is no assembler
+        for name in ("limiter", "blocks", "registers"):
+            del found[name], stated[name]
+    assert found == stated
+    for option in re.findall(r"--[a-z]+", text):
+        assert option in (explain.__doc__ or "") or option in ("--html", "--json"), option

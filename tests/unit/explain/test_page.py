@@ -1,0 +1,178 @@
+"""The page of `tritonx explain` as a reader sees it: in a headless Chromium where there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tritonx
+from tritonx.explain import Report, explain
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "flash_attention.py"
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def attention(target: str) -> Report:
+    sys.path.insert(0, str(EXAMPLE.parent))
+    try:
+        from flash_attention import attention_kernel  # pyright: ignore[reportMissingImports]
+    finally:
+        sys.path.remove(str(EXAMPLE.parent))
+    pointers = dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "o_ptr"), "*fp32")
+    constants = {"CAUSAL": True, "D": 64, "BLOCK_M": 64, "BLOCK_N": 64}
+    signature = {**pointers, "n_ctx": "i32", "scale": "fp32", **dict.fromkeys(constants, "constexpr")}
+    aligned = {(n,): [["tt.divisibility", 16]] for n in range(4)}
+    return explain(tritonx.compiler.ASTSource(attention_kernel, signature, constants, aligned), target)
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return attention("cuda:90")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: tritonx[browser]")
+    program = os.environ.get("TRITONX_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip(f"there is no {' or '.join(BROWSERS)} on the path: Debian has it as chromium")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def file(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    report.write(path)
+    return path
+
+
+@pytest.fixture
+def page(browser: Any, file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    width, scheme = getattr(request, "param", (1400, "light"))
+    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    said: list[str] = []
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("request", lambda asked: None if asked.url.startswith("file:") else said.append(asked.url))
+    opened.goto(file.as_uri())
+    yield opened
+    opened.close()
+    assert not said
+
+
+def test_one_file_holds_the_facts_and_loads_nothing(report: Report) -> None:
+    text = report.html()
+    data = re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.DOTALL)
+    assert data is not None and json.loads(data[1]) == json.loads(report.json())
+    outside = text.replace(data[0], "")
+    assert {*re.findall(r"https?://[^\"'\s]+", outside)} == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<link|<img|\bsrc=|@import|url\(", outside)
+
+
+def test_a_kernels_text_cannot_end_the_script(report: Report) -> None:
+    from tritonx.explain.page import page as drawn
+
+    assert "</script><b>" not in drawn(json.dumps({**json.loads(report.json()), "kernel": "</script><b>"}))
+
+
+def test_it_opens_in_a_second(page: Any) -> None:
+    assert float(page.evaluate("document.documentElement.dataset.ready")) < 1000
+    assert page.title() == "attention_kernel · cuda:90"
+    assert page.locator("h1").inner_text() == "attention_kernel"
+
+
+def row(page: Any, pane: str, text: str) -> Any:
+    return page.locator(f'.pane[data-pane="{pane}"] .row', has_text=text).first
+
+
+def test_lines_are_linked_in_all_directions(page: Any) -> None:
+    row(page, "source", "s = tl.dot(q, k").click()
+    picked = page.locator('.pane[data-pane="ttgir"] .row.pick')
+    assert any("ttg.local_dot" in text for text in picked.all_inner_texts())
+    last = page.locator(".pane").last
+    assert last.locator(".row.pick").count() > 0  # the machine's code, scrolled to what was picked
+    picked.first.click()
+    assert "s = tl.dot(q, k" in page.locator('.pane[data-pane="source"] .row.pick').inner_text()
+    assert "line 35" in page.locator("#inspect").inner_text()
+
+
+def test_levels_are_shown_side_by_side(page: Any, report: Report) -> None:
+    assert page.locator(".bar button").all_inner_texts() == [level.name for level in report.facts.levels]
+    page.get_by_role("button", name="llir").click()
+    assert page.locator('.pane[data-pane="llir"]').is_visible()
+    row(page, "source", "acc = acc * alpha").click()
+    assert page.locator('.pane[data-pane="llir"] .row.pick').count() > 0
+
+
+def test_a_type_shows_its_layout(page: Any) -> None:
+    page.locator('.pane[data-pane="ttgir"] .row .t').first.click()
+    figure = page.locator("#inspect figure")
+    assert "#ttg." in figure.inner_text() and figure.locator("canvas").is_visible()
+    figure.locator("canvas").hover(position={"x": 2, "y": 2})
+    assert re.search(r"T\d+:\d+|\d+", figure.locator(".said").inner_text())
+
+
+def test_passes_show_their_diffs_and_those_without_effect_are_grey(page: Any, report: Report) -> None:
+    page.keyboard.press("2")
+    passes = report.facts.passes
+    assert page.locator(".pass").count() == len(passes)
+    assert page.locator(".pass.noop").count() == sum(not each.changed for each in passes)
+    page.locator(".pass", has_text="assign-layouts").click()
+    shown = page.locator(".detail").inner_text()
+    assert "tt → ttg" in shown and "+#blocked" in shown
+    before = page.locator('.pass[aria-selected="true"]').get_attribute("data-pass")
+    page.keyboard.press("j")
+    assert page.locator('.pass[aria-selected="true"]').get_attribute("data-pass") == str(int(before) + 1)
+    page.get_by_label("hide passes without effect").check()
+    assert page.locator(".pass").count() == sum(each.changed for each in passes)
+
+
+def test_memory_shows_accesses_and_charts(page: Any, report: Report) -> None:
+    page.keyboard.press("3")
+    assert page.locator("#memory table.accesses tbody tr").count() == len(report.facts.accesses)
+    charts = page.locator("#memory svg")
+    assert charts.count() == 2 and charts.first.locator("rect").count() == len(report.facts.buffers)
+    page.locator("#memory tbody tr").first.click()  # leads to the line
+    assert page.locator("#code.on").count() == 1 and "tl.load" in page.locator(".row.pick").first.inner_text()
+
+
+def test_time_shows_the_bound_and_the_plan(page: Any, report: Report) -> None:
+    page.keyboard.press("5")
+    shown = page.locator("#time").inner_text()
+    facts = report.facts
+    assert facts.bound is not None and facts.occupancy is not None
+    assert f"Bound: {facts.bound.bound}" in shown and f"limited by {facts.occupancy.limiter}" in shown
+    assert page.locator("#time svg.plan rect").count() > len(facts.plans[0].bars)
+
+
+def test_search_goes_through_what_it_finds(page: Any) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("exp2")
+    assert re.fullmatch(r"1 of \d+ lines", page.locator("#count").inner_text())
+    page.keyboard.press("Enter")
+    assert page.locator("#count").inner_text().startswith("2 of")
+    assert page.locator(".row.hit.now").count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator("#count").inner_text() == "" and page.locator(".row.hit").count() == 0
+
+
+@pytest.mark.parametrize("page", [(1400, "light"), (1400, "dark"), (800, "light")], indirect=True)
+def test_it_fits_and_follows_the_colour_scheme(page: Any) -> None:
+    width, dark = page.viewport_size["width"], page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
+    for number in range(1, 6):
+        page.keyboard.press(str(number))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.keyboard.press("d")
+    assert page.evaluate("document.documentElement.dataset.theme") == ("light" if dark else "dark")

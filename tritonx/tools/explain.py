@@ -1,0 +1,137 @@
+"""``tritonx explain``: everything that is known of a compiled kernel, on one page.
+
+tritonx explain FILE                 what FILE does to the first kernel that it launches, as KERNEL.html
+    --kernel NAME                    the first launch of this kernel
+    --target cuda:90                 for this target instead of the one that it ran for; no GPU is needed
+    --option KEY=VALUE               another compile option, as num_warps=8
+    -o PAGE.html                     where to write the page
+    --json                           the facts as JSON on standard output, and no page unless -o asks for one
+
+FILE is run as a program, with the arguments behind ``--``, until the kernel is compiled for its first launch; what it
+prints goes to standard error. A file of IR (`.ttir`, `.ttgir`) is explained without being run; it needs --target.
+
+The exit status is 0, or 2 where the file launches no such kernel, raises, or does not compile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tritonx.runtime import knobs
+from tritonx.tools import command
+
+if TYPE_CHECKING:
+    from tritonx.explain import Report
+
+IR = (".ttir", ".ttgir")
+
+
+class _Found(BaseException):
+    """The kernel was compiled: the program need not go on."""
+
+    def __init__(self, source: object, options: dict[str, object]) -> None:
+        super().__init__()
+        self.source = source
+        self.options = options
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(
+        "tritonx explain", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--kernel", default="", metavar="NAME", help="the kernel; by default the first one")
+    parser.add_argument("--target", metavar="TARGET", help="as tritonx-opt --list-backends has them")
+    parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="a compile option")
+    parser.add_argument("-o", "--output", metavar="PAGE", help="the page")
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    return parser
+
+
+def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[object, dict[str, object]]:
+    """The source of the first kernel of this name ("": of any) that a program launches, and the compile options that
+    its launch gave. Raises a `Mistake` where it launches none, or raises."""
+    seen: list[str] = []
+
+    def listen(*, src: object, metadata: dict[str, object], **_: object) -> None:
+        name = str(getattr(src, "name", "")).removeprefix("@")
+        if kernel in ("", name):
+            raise _Found(src, metadata)
+        seen.append(name)
+
+    path = sys.path[:]
+    with knobs.compilation.scope(), contextlib.redirect_stdout(sys.stderr):
+        knobs.compilation.listener = listen
+        old, sys.argv = sys.argv, [file, *arguments]
+        try:
+            sys.path.insert(0, str(Path(file).resolve().parent))
+            with command.running(file):
+                try:
+                    runpy.run_path(file, run_name="__main__")
+                except _Found as found:
+                    return found.source, found.options
+                except SystemExit as end:
+                    if end.code not in (None, 0):
+                        raise
+        finally:
+            sys.argv, sys.path[:] = old, path
+    known = ", ".join(dict.fromkeys(seen)) or "none"
+    wanted = f"the kernel {kernel!r}" if kernel else "a kernel"
+    raise command.Mistake(f"{file} does not launch {wanted}; those that it launches: {known}")
+
+
+def report_of(given: argparse.Namespace, arguments: Sequence[str] = ()) -> Report:
+    """The report that the options ask for, of a program with these arguments."""
+    from tritonx.explain.report import explain, explain_again
+    from tritonx.tools.opt_diagnostics import Diagnostic
+    from tritonx.tools.opt_pipeline import find_target
+
+    file, options = str(given.file), list(given.option)
+    if not Path(file).is_file():
+        raise command.Mistake(f"{file} is no file")
+    try:
+        found = None if given.target is None else find_target(given.target, options)
+    except Diagnostic as error:
+        raise command.Mistake(error.message) from None
+    if Path(file).suffix in IR:
+        if found is None:
+            raise command.Mistake(f"{file} is IR: --target says for what it is to be compiled")
+        return explain(file, found.compilation.target, found.compilation.options)
+    source, stated = launched(file, given.kernel, arguments)
+    try:
+        return explain_again(source, stated, given.target, options)
+    except ValueError as error:  # of an option
+        raise command.Mistake(str(error)) from error
+
+
+def _run(arguments: Sequence[str]) -> int:
+    own, behind = list(arguments), list[str]()
+    if "--" in own:
+        own, behind = own[: own.index("--")], own[own.index("--") + 1 :]
+    given = argument_parser().parse_args(own)
+    if given.output:
+        command.require_writable(given.output, "--output")
+    report = report_of(given, behind)
+    if given.output or not given.json:
+        page = given.output or f"{report.facts.kernel}.html"
+        command.write(page, report.html(), "--output")
+        print(page, file=sys.stderr if given.json else sys.stdout)
+    if given.json:
+        print(report.json(indent=1))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command ``tritonx explain``; its exit status."""
+    return command.run("tritonx explain", lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
