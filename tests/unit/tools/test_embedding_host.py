@@ -110,7 +110,7 @@ def test_refusals(name: str, signature: str, options: dict[str, object], said: s
 def test_the_page(tmp_path: Path) -> None:
     """The kernel, the commands, the C program with what it prints, C++, and the Python program."""
     found = re.findall(r"^```(?:python|c|console)\n(.*?)^```", PAGE.read_text(), re.M | re.S)
-    for name, text in zip(("kernels.py", "", "main.c", "", "program.py"), found, strict=True):
+    for name, text in zip(("kernels.py", "", "main.c", "", "program.py", "export.py"), found, strict=True):
         if name:
             (tmp_path / name).write_text(text)
     printed = ""
