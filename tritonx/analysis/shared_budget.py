@@ -175,11 +175,11 @@ def fits_around(op: Operation, gone: Collection[Operation], limit: int) -> bool:
     return _fits(_lives_around(op, gone), limit)
 
 
-def blocks_around(op: Operation, gone: Collection[Operation], limit: int, reserved: int) -> int:
-    """How many blocks of the function around an op, two at most, have room beside each other where one may take `limit`
-    bytes and `reserved` more are kept for each; its buffers are all but those that are going to go."""
+def blocks_around(op: Operation, gone: Collection[Operation], limit: int, reserved: int, most: int = 2) -> int:
+    """How many blocks of the function around an op, so many at most, have room beside each other where one may take
+    `limit` bytes and `reserved` more are kept for each; its buffers are all but those that are going to go."""
     lives = _lives_around(op, gone)
-    return sum(_fits(lives, (limit + reserved) // blocks - reserved) for blocks in (1, 2))
+    return sum(_fits(lives, (limit + reserved) // blocks - reserved) for blocks in range(1, most + 1))
 
 
 def _lives_around(op: Operation, gone: Collection[Operation]) -> list[Buffer]:

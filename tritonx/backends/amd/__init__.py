@@ -83,12 +83,14 @@ class AmdBackend(Backend):
 
     def default_options(self, target: Target) -> Mapping[str, object]:
         from tritonx.backends.amd.knobs import knobs
+        from tritonx.backends.amd.targets import processor
         from tritonx.runtime.knobs import compilation
 
+        copies = knobs.use_async_copy
         return {
             "pipeline": knobs.pipeline,
             "buffer_ops": knobs.use_buffer_ops,
-            "async_copy": knobs.use_async_copy,
+            "async_copy": processor(target).reads_transposed if copies is None else copies,
             "line_info": not compilation.disable_line_info,
         }
 

@@ -17,6 +17,7 @@ _CDNA = UnitCosts(
     latency=800,
     held_bytes=256,
     register_bytes=512 * 1024,
+    usual=96,  # gfx950: products of 128×128×64 halves in 8 warps take 72 to 82
     thread_bytes=1536,  # of 2048, half of which can only hold what matrix instructions add to
     stores_slots=True,
 )

@@ -34,8 +34,9 @@ class AmdKnobs(Group):
     use_in_thread_transpose = Knob[bool | None]("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", None, parse_bool)
     """Without effect: operands are transposed in a thread where that is cheaper."""
 
-    use_async_copy = flag("TRITON_HIP_USE_ASYNC_COPY")
-    """Whether pipelines copy to shared memory past the registers where lanes can (the option ``async_copy``)."""
+    use_async_copy = Knob[bool | None]("TRITON_HIP_USE_ASYNC_COPY", None, parse_bool)
+    """Whether pipelines copy to shared memory past the registers where lanes can (the option ``async_copy``); None: on
+    gfx950."""
 
     scalarize_packed_fops = flag("AMDGCN_SCALARIZE_PACKED_FOPS")
     """Without effect: instructions on pairs are LLVM's to choose."""

@@ -37,6 +37,10 @@ _MFMA_K = {
 _LONGER_K = {"f16": 2, "bf16": 2, "i8": 2, "f8E4M3FN": 4, "f8E5M2": 4}
 """Of CDNA 4's longest instructions, as a multiple (CDNA 4 ISA, "Matrix Arithmetic Instructions")."""
 
+_MADE = 4
+"""Neighbours that a lane has of a result. An operand of which it has as many along K may be one as it is; what is
+multiplied with it is transposed as it is read, four at a time."""
+
 _MFMA_RATES = {"f16": 512, "bf16": 512, "f32": 128, "f64": 64}
 """Multiply-adds a cycle of a compute unit of CDNA 2 (its white paper), 512 for what has 8 bits; later ones have as many
 or more, which ranks nothing else."""
@@ -91,7 +95,8 @@ class WaveMatrixCore(ExplainingUnit):
         width = 64 if product.a == "f64" else 32
         result = AmdMfmaEncoding(self.version, warps, (side, side, depth), True, (), (), width)
         packing = self.packing if product.k % (depth * self.packing) == 0 else 1
-        return DotLayout.of(result, min(packing * depth * side // 64, 8 * LANE_BYTES // product.bits))
+        together = min(packing * depth * side // 64, 8 * LANE_BYTES // product.bits)
+        return DotLayout.of(result, min(together, _MADE) if product.a_is_made and product.bits == 16 else together)
 
     def scaled_layout(self, product: Product, threads: Threads) -> DotLayout:
         """Of the largest instruction whose tile the product fills: its lanes have 16 bytes of neighbours along K."""

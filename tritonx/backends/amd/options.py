@@ -26,7 +26,8 @@ class AmdOptions(GpuOptions):
     * ``pipeline`` has the loads of a loop with products run ahead of them, by ``num_stages``: into registers, and
       behind the products of another iteration into shared memory. Its default is the knob ``knobs.amd.pipeline``.
     * ``async_copy`` has them go to shared memory past the registers where lanes can (Triton:
-      ``knobs.amd.use_async_copy``, off there as here): on gfx942, four bytes at a time, and gfx950, up to 16.
+      ``knobs.amd.use_async_copy``): on gfx942, four bytes at a time, off there as in Triton, and on gfx950, up to 16,
+      on there: what a unit wants transposed is transposed as it is read.
     * ``line_info`` has the assembly say which lines of the source it comes from, and the code object where an external
       linker makes it (``TRITONX_LLD_PATH``): the built-in one leaves DWARF's sections out. Its default is the opposite
       of the knob ``knobs.compilation.disable_line_info``.

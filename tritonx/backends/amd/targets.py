@@ -26,6 +26,7 @@ class Processor:
     ``shared_bytes`` is the LDS that one work-group can have, ``swaps_rows`` says that there are V_PERMLANE16_SWAP and
     V_PERMLANE32_SWAP. ``lane_bytes`` are the widths of a lane's loads that go to the LDS without passing through
     registers (CDNA 3 ISA, 9.1.9 and 10.3; CDNA 4 ISA, likewise), of processors that are written for here.
+    ``reads_transposed`` says that there is DS_READ_B64_TR (CDNA 4 ISA).
     """
 
     name: str
@@ -35,6 +36,7 @@ class Processor:
     shared_bytes: int = 65536
     swaps_rows: bool = False
     lane_bytes: tuple[int, ...] = ()
+    reads_transposed: bool = False
 
     def lane_registers(self, threads: int) -> int:
         """Vector registers that a lane may have for a work-group of so many threads to run: CDNA 2 and later have 512
@@ -54,7 +56,7 @@ class Processor:
 PROCESSORS: dict[str, Processor] = {
     "gfx90a": Processor("gfx90a", 64, "mfma", 2),
     "gfx942": Processor("gfx942", 64, "mfma", 3, lane_bytes=(4,)),
-    "gfx950": Processor("gfx950", 64, "mfma", 4, 163840, True, (4, 16)),
+    "gfx950": Processor("gfx950", 64, "mfma", 4, 163840, True, (4, 16), reads_transposed=True),
     "gfx1100": Processor("gfx1100", 32, "wmma", 1),
     "gfx1101": Processor("gfx1101", 32, "wmma", 1),
     "gfx1200": Processor("gfx1200", 32, "wmma", 2),

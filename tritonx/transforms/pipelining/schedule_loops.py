@@ -140,11 +140,11 @@ class _Function:
         if not products_of(graph) and STAGES not in loop.attributes:
             raise NotScheduled("it has no product, and does not say num_stages itself")
         most = wanted if trips is None else min(wanted, trips)
-        spared = (0,) if self.target.costs.stores_slots else (0, 1)
+        spared = (0,) if self.target.costs.stores_slots and not self.target.costs.lane_bytes else (0, 1)
         for fewer, stages in ((fewer, stages) for fewer in spared for stages in range(most, 1, -1)):
             for in_memory in (True, False):
                 pipeline = self._pipeline(graph, stages, in_memory=in_memory)
-                fits = self._fits(pipeline, fewer)
+                fits = not (fewer and pipeline.stored) and self._fits(pipeline, fewer)
                 schedule = solve(pipeline.problem) if fits else None
                 if schedule is not None:
                     self._take(pipeline, fewer)

@@ -13,9 +13,10 @@ addresses."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.analysis.access_width import Accesses, accesses
 from tritonx.analysis.axis_info import AxisFacts
@@ -29,8 +30,11 @@ from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, load_split, part, say_if_narrow, store_split
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import arith, tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
 from tritonx.ir.dispatch import case
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import is_tensor, type_of
 from tritonx.layouts import LinearLayout, access_vectors
 
 _SIZE = (1 << 31) - 1
@@ -89,7 +93,14 @@ def addresses_of(facts: AxisFacts, base: SSAValue, offsets: SSAValue, size: int)
 class Buffer:
     """The descriptor of an op's buffer and accesses to it; places are offsets in bytes (``split_vectors.Memory``)."""
 
-    def __init__(self, f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, elem: str) -> None:
+    def __init__(
+        self,
+        f: FunctionEmitter,
+        op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp,
+        elem: str,
+        exists: str | None = None,
+    ) -> None:
+        """Where ``exists`` is false the buffer is empty."""
         self.f = f
         symbol = f.module.declare(
             "ptr addrspace(8)",
@@ -104,8 +115,9 @@ class Buffer:
         size, self.outside = (_SIZE_OF_BOTH, _OUTSIDE_BOTH) if self.any_sign else (_SIZE, _OUTSIDE)
         if self.any_sign:
             pointer = f.inst(f"getelementptr i8, ptr addrspace(1) {pointer}, i64 {-_BEFORE}")
+        extent = str(size) if exists is None else f.inst(f"select i1 {exists}, i64 {size}, i64 0")
         self.descriptor = f.inst(
-            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {size}, i32 {word})"
+            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {extent}, i32 {word})"
         )
         self.offsets = f.scalars(f.get(op.offsets))
         self.scale = bits(elem) // 8
@@ -167,6 +179,56 @@ def _types(access: Access) -> tuple[str, str, str]:
     return type_, mangled, access.type.replace("i1", "i8") if access.elem == "i1" else access.type
 
 
+@dataclass(frozen=True)
+class Masks:
+    """What a tile's mask is made of: ``whole``, one value for all of it, which may be that of a loop's iterations that
+    there are not, and one for each register, ``lanes``."""
+
+    whole: str | None
+    lanes: Sequence[str] | None
+
+    @staticmethod
+    def of_lanes(f: FunctionEmitter, mask: SSAValue | None) -> Masks:
+        return Masks(None, None if mask is None else f.scalars(f.get(mask)))
+
+    def of(self, register: int) -> str | None:
+        """That of a register; None where it is true."""
+        return None if self.lanes is None or self.lanes[register] == "true" else self.lanes[register]
+
+
+def divided_mask(f: FunctionEmitter, mask: SSAValue | None) -> Masks:
+    """The mask of a load whose masked lanes read zeros, in two parts: one select for the buffer's extent does what one
+    for each access would."""
+    parts = (mask,) if mask is None or not isinstance(mask.owner, arith.AndIOp) else mask.owner.operands
+    wholes = [part for part in parts if part is not None and _is_counted_splat(part)]
+    rest = [part for part in parts if part not in wholes]
+    if len(wholes) != 1:
+        return Masks.of_lanes(f, mask)
+    splat = wholes[0].owner
+    assert isinstance(splat, tile.SplatOp)
+    return replace(Masks.of_lanes(f, rest[0] if rest else None), whole=f.scalar(splat.src))
+
+
+def _is_counted_splat(mask: SSAValue) -> bool:
+    """Whether a mask is one comparison of integers that are no tile's: in scalar registers, as a descriptor must be."""
+    compared = mask.owner.src.owner if isinstance(mask.owner, tile.SplatOp) else None
+    return isinstance(compared, arith.CmpiOp) and all(map(_is_counted, compared.operands))
+
+
+def _is_counted(value: SSAValue) -> bool:
+    """Whether a number is computed of the function's and its loops' arguments and of the program's number alone."""
+    seen, left = set[SSAValue](), [value]
+    while left:
+        made = (value := left.pop()).owner
+        if value in seen or isinstance(made, Block):
+            continue
+        if is_tensor(type_of(value)) or not (made.name.startswith("arith.") or isinstance(made, tile.GetProgramIdOp)):
+            return False
+        seen.add(value)
+        left += made.operands
+    return True
+
+
 def _say(f: FunctionEmitter, op: BufferLoadOp | BufferStoreOp, plan: Cut) -> None:
     info = addresses_of(f.module.axis_info, op.ptr, op.offsets, bits(plan.access.elem))
     say_if_narrow(op, f, plan, info, op.mask)
@@ -186,12 +248,12 @@ def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
 
 def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, plan: Cut) -> Tile:
     """The tile that an op loads, each vector under one mask."""
-    buffer = Buffer(f, op, plan.access.elem)
-    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    masks = divided_mask(f, op.mask) if op.other is None or constant_of(op.other) == 0 else Masks.of_lanes(f, op.mask)
+    buffer = Buffer(f, op, plan.access.elem, masks.whole)
     other = None if op.other is None else f.get(op.other)
     parts: list[str] = []
     for group in plan.groups:
-        mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
+        mask = masks.of(group[0])
         rest = None if other is None or mask is None else part(f, other, group)
         parts.append(buffer.load(buffer.place(group[0]), plan.access, mask, rest))
     return gather_parts(f, plan.access, parts, plan)

@@ -126,10 +126,10 @@ def buffer_copy(op: BufferLoadToLocalOp, f: FunctionEmitter) -> None:
     symbol = f.module.declare("void", "@llvm.amdgcn.raw.ptr.buffer.load.lds", parameters)
     elem, size = _element(op.dest), _bytes(op.dest, access)
     policy = buffer_bits(_machine(f).processor, op.cache.value.data, stores=False)
-    source, masks = buffer.Buffer(f, op, elem), _masks(f, op.mask)
+    masks = buffer.divided_mask(f, op.mask)
+    source = buffer.Buffer(f, op, elem, masks.whole)
     for address, register in _addresses(f, op.dest, access):
-        mask = None if masks is None or masks[register] == "true" else masks[register]
-        offset = source.guarded(source.place(register), mask)
+        offset = source.guarded(source.place(register), masks.of(register))
         f.line(
             f"call void {symbol}(ptr addrspace(8) {source.descriptor}, ptr addrspace(3) {address}, i32 {size},"
             f" i32 {offset}, i32 0, i32 0, i32 {policy})" + _machine(f).scope_of_copies

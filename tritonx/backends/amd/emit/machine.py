@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from tritonx.backends.amd.emit import debug, dot, math
 from tritonx.backends.amd.emit.memory import AmdMemory
@@ -23,6 +23,7 @@ from tritonx.ir.properties import stated_number
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
+    from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 
 # DPP controls (CDNA 3 ISA, section 3.10.2.1; RDNA 3 ISA, section 7.7): permutations inside a row of 16 lanes that cost
 # no LDS traffic. The key is what the lane's number is XORed with; quads, a rotation by half a row, and mirrors.
@@ -201,6 +202,12 @@ class AmdMachine(Machine):
     def keep_order(self, f: FunctionEmitter) -> None:
         """LLVM's scheduler would move all loads from the LDS in front of the first product that uses one."""
         f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.sched.barrier', ['i32'])}(i32 0)")
+
+    def local_load(self, f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> SharedRegisters | None:
+        """By reads that transpose, where the processor has them and they fit."""
+        from tritonx.backends.amd.emit.transposed_reads import transposed_reads
+
+        return transposed_reads(f, type_, memory) if self.processor.reads_transposed else None
 
     def local_store(self, f: FunctionEmitter, op: LocalAllocOp | LocalStoreOp) -> bool:
         """What was loaded ahead is waited for where the loop stores it. LLVM's scheduler would pack it for that as soon

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
@@ -46,8 +45,7 @@ class UseBufferAccesses(ModulePass):
     Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
     `ttg.async_copy_global_to_local` by `amdg.buffer_load_to_local`, where the pointers are an argument marked
     `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets. The offsets' sum is taken not to wrap,
-    as addresses in a buffer of less than 2 GiB do not. Of copies to local memory the offsets are provably not negative.
-    Volatile accesses stay."""
+    as addresses in a buffer of less than 2 GiB do not. Volatile accesses stay."""
 
     name = "use-buffer-accesses"
     contract = Contract(
@@ -59,14 +57,13 @@ class UseBufferAccesses(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        facts = analyze_axes(op)
         for inner in list(op.walk()):
             if isinstance(inner, tile.LoadOp):
                 _load(inner)
             elif isinstance(inner, tile.StoreOp):
                 _store(inner)
             elif isinstance(inner, gpu_layout.AsyncCopyGlobalToLocalOp):
-                _copy(inner, facts)
+                _copy(inner)
 
 
 def _load(op: tile.LoadOp) -> None:
@@ -105,8 +102,8 @@ def _store(op: tile.StoreOp) -> None:
     replace(op, ())
 
 
-def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, facts: AxisFacts) -> None:
-    if op.isVolatile.value.data or not _is_ahead(op.src, facts) or (found := _buffer(op, op.src)) is None:
+def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp) -> None:
+    if op.isVolatile.value.data or (found := _buffer(op, op.src)) is None:
         return
     builder, base, offset = found
     operands = (op.result, base, offset, op.mask, op.other if op.mask is not None else None, None)
@@ -122,12 +119,6 @@ def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, facts: AxisFacts) -> None:
     )
     builder.insert(made)
     replace(op, made.results)
-
-
-def _is_ahead(pointers: SSAValue, facts: AxisFacts) -> bool:
-    """Whether offsets are known not to be negative."""
-    found = split(pointers) if is_tensor(type_of(pointers)) else None
-    return found is not None and all(facts.of(part.offset).non_negative for part in found.parts)
 
 
 def _buffer(op: Operation, pointers: SSAValue) -> tuple[Builder, SSAValue, SSAValue] | None:

@@ -20,7 +20,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
 * it leaves out the last bits of addresses that are not multiples of what a load or store moves;
 * it lacks S_GETPC_B64, by which code finds its constants;
-* it lacks V_PERMLANE16_SWAP, V_PERMLANE32_SWAP and DS_SWIZZLE, and reads DPP's ROW_BCAST as the first lane of a row;
+* it lacks V_PERMLANE16_SWAP, V_PERMLANE32_SWAP, DS_READ_B64_TR and DS_SWIZZLE; DPP's ROW_BCAST is a row's first lane;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
 * it loses the carry of SDWA additions and subtractions: kernels that have one are not run;
@@ -142,6 +142,9 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         if operation == "DS_SWIZZLE_B32":
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
             return (program, Swizzle(first & 0xFFFF, second & 0xFF, second >> 24, lanes)), inst
+        if operation.startswith("DS_READ_B64_TR_B"):
+            read = TransposedRead(int(operation.removeprefix("DS_READ_B64_TR_B")), first, second)
+            return (SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, LDS, ACCUMULATORS))), read), inst
         if operation == "S_GETPC_B64":
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS,)))
             return (program, OwnPlace(pc + 4, first >> 16 & 0x7F)), inst
@@ -381,6 +384,29 @@ class Swizzle:
         assert active(scalars, self.lanes).all()
         registers = file_of(vectors, self.lanes)
         registers[self.target] = registers[self.source][self.lane]
+        step(scalars, 8)
+
+
+class TransposedRead:
+    """DS_READ_B64_TR_B16, _B8 and _B4 (CDNA 4 ISA): of each 16 lanes the chunks of 64 bits are rows of 16 elements, of
+    which a lane gets one each."""
+
+    def __init__(self, bits: int, first: int, second: int) -> None:
+        self.bits, self.offset, self.accumulates = bits, first & 0xFFFF, bool(first >> 25 & 1)
+        self.address, self.target = second & 0xFF, second >> 24
+
+    def fxn(self, scalars: Any, vectors: Any, lds: Any, accumulators: Any) -> None:
+        assert active(scalars, 64).all()
+        places = file_of(vectors, 64)[self.address].astype(np.int64) + self.offset
+        assert not (places % 8).any(), "an address is not aligned"
+        read = np.array([int.from_bytes(ctypes.string_at(lds.value + int(p), 8), "little") for p in places], np.uint64)
+        rows = 64 // self.bits
+        shifts = np.arange(rows, dtype=np.uint64) * np.uint64(self.bits)
+        elements = read.reshape(4, 16, 1) >> shifts & np.uint64((1 << self.bits) - 1)
+        turned = elements.reshape(4, rows, 16).transpose(0, 2, 1)
+        words = np.bitwise_or.reduce(turned << shifts, axis=2).reshape(64)
+        own = file_of(accumulators if self.accumulates else vectors, 64)
+        own[self.target : self.target + 2] = words.astype("<u8").view("<u4").reshape(64, 2).T
         step(scalars, 8)
 
 
