@@ -21,7 +21,7 @@ import triton.language.extra.libdevice as tldevice
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.blackwell import TensorMemoryLayout, allocate_tensor_memory, tma
-from triton.experimental.gluon.language.nvidia.hopper import mbarrier, warpgroup_mma
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier, warpgroup_mma, warpgroup_mma_init
 from triton.experimental.gluon.language.amd.gfx1250.tdm import async_load
 from triton.experimental.gluon.language.extra import libdevice
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor

@@ -55,6 +55,18 @@ def test_globals(build: Build) -> None:
     assert result(build, reads_globals, 3) == 28
 
 
+@jit
+def counts_to(out, a, WIDE: tl.constexpr):
+    tl.store(out, tl.sum(tl.arange(0, WIDE) + a))
+
+
+def test_true_is_a_length_of_one(build: Build) -> None:
+    """Triton takes it, and libraries pass a flag where a size is meant."""
+    assert result(build, counts_to, 7, WIDE=True) == 7
+    with pytest.raises(Exception, match="end argument must be greater"):
+        result(build, counts_to, 7, WIDE=False)
+
+
 @constexpr_function
 def half(n):
     return n // 2

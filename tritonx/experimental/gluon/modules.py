@@ -33,7 +33,8 @@ _BLACKWELL = (
     "tcgen05_mma_barrier_count tcgen05_mma_scaled tensor_memory_descriptor tensor_memory_descriptor_type"
 )
 _CDNA3 = (
-    "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xor "
+    "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or buffer_atomic_xchg "
+    "buffer_atomic_xor "
     "buffer_load buffer_store get_scaled_upcast_fp4_scale_layout mfma scaled_upcast"
 )
 _CDNA5 = (
@@ -47,7 +48,7 @@ _CDNA5_INNER = {
     "tdm": "async_gather async_load async_load_fused async_scatter async_store async_wait make_tensor_descriptor "
     "prefetch tensor_descriptor tensor_descriptor_type update_tensor_descriptor",
 }
-_CLC = "clc_result load_result try_cancel"
+_CLC = "clc_result clc_result_type load_result try_cancel"
 
 MODULES: dict[str, str] = {
     "language": "aggregate_replace CachePolicy base_value base_type block_type broadcast cast clamp constexpr dtype "
@@ -69,7 +70,8 @@ MODULES: dict[str, str] = {
     "language.nvidia.ampere": f"{_POLICIES} mma_v2",
     "language.nvidia.ampere.async_copy": _COPIES,
     "language.nvidia.ampere.mbarrier": _BARRIERS,
-    "language.nvidia.hopper": f"{_POLICIES} async_store fence_async_shared mma_v2 warpgroup_mma warpgroup_mma_wait",
+    "language.nvidia.hopper": f"{_POLICIES} async_store fence_async_shared mma_v2 warpgroup_mma warpgroup_mma_accumulator "
+    "warpgroup_mma_accumulator_type warpgroup_mma_init warpgroup_mma_wait",
     "language.nvidia.hopper.async_copy": _COPIES,
     "language.nvidia.hopper.cluster": "barrier",
     "language.nvidia.hopper.mbarrier": f"{_BARRIERS} expect",
@@ -87,7 +89,7 @@ MODULES: dict[str, str] = {
     "language.nvidia.rubin.cluster": "barrier",
     "language.nvidia.rubin.mbarrier": f"{_BARRIERS} expect",
     "language.nvidia.rubin.tma": f"{_TMA} async_gather async_scatter",
-    "language.amd": "AMDMFMALayout AMDWMMALayout warp_pipeline_stage",
+    "language.amd": "AMDMFMALayout AMDWMMALayout slice warp_pipeline_stage",
     "language.amd.hint": "sched_barrier",
     "language.amd.cdna3": _CDNA3,
     "language.amd.cdna4": f"{_CDNA3} compute_efficient_padded_shared_layout get_mfma_scale_layout "

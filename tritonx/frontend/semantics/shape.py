@@ -25,7 +25,7 @@ class ShapeSemantics(PaddingSemantics):
     def arange(self, start: object, end: object) -> tensor:
         """int32 block ``start .. end - 1``; both known at compile time."""
         start, end = unwrap(start), unwrap(end)
-        if type(start) is not int or type(end) is not int:
+        if not isinstance(start, int) or not isinstance(end, int):
             raise ValueError("arange's arguments must be of type tl.constexpr")
         if start >> 32 not in (0, -1) or end >> 32 not in (0, -1):
             raise ValueError("arange must fit in int32")
