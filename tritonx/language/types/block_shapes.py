@@ -22,7 +22,7 @@ def validate_block_shape(shape: Sequence[object]) -> int:
     """
     numel = 1
     for i, extent in enumerate(shape):
-        if type(extent) is not int:
+        if not isinstance(extent, int):
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got `constexpr[{type(extent)}]")
         if extent <= 0 or extent & (extent - 1):
             raise ValueError(f"Shape element {i} must be a power of 2")
@@ -38,7 +38,7 @@ def storage_shape(shape: Sequence[int]) -> tuple[int, ...]:
     storage: list[int] = []
     numel = 1
     for i, extent in enumerate(shape):
-        if type(extent) is not int:
+        if not isinstance(extent, int):
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got `constexpr[{type(extent)}]")
         if extent <= 0:
             raise ValueError(f"Shape element {i} must be positive")
