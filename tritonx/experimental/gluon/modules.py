@@ -70,8 +70,8 @@ MODULES: dict[str, str] = {
     "language.nvidia.ampere": f"{_POLICIES} mma_v2",
     "language.nvidia.ampere.async_copy": _COPIES,
     "language.nvidia.ampere.mbarrier": _BARRIERS,
-    "language.nvidia.hopper": f"{_POLICIES} async_store fence_async_shared mma_v2 warpgroup_mma warpgroup_mma_accumulator "
-    "warpgroup_mma_accumulator_type warpgroup_mma_init warpgroup_mma_wait",
+    "language.nvidia.hopper": f"{_POLICIES} async_store fence_async_shared mma_v2 warpgroup_mma "
+    "warpgroup_mma_accumulator warpgroup_mma_accumulator_type warpgroup_mma_init warpgroup_mma_wait",
     "language.nvidia.hopper.async_copy": _COPIES,
     "language.nvidia.hopper.cluster": "barrier",
     "language.nvidia.hopper.mbarrier": f"{_BARRIERS} expect",

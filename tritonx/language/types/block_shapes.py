@@ -32,7 +32,7 @@ def validate_block_shape(shape: Sequence[object]) -> int:
     return numel
 
 
-def storage_shape(shape: Sequence[int]) -> tuple[int, ...]:
+def storage_shape(shape: Sequence[object]) -> tuple[int, ...]:
     """The extents that a block of this shape has in the IR. Raises TypeError for an extent that is no int, ValueError
     for one below 1, and for more elements than ``TRITON_MAX_TENSOR_NUMEL``."""
     storage: list[int] = []
