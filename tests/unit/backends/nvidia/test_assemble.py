@@ -10,6 +10,7 @@ import pytest
 
 from tritonx.backends.nvidia.assembler import assemble as assembler
 from tritonx.backends.nvidia.targets import CAPABILITIES
+from tritonx.runtime.errors import PTXASError
 
 PTX = ".entry kernel()\n.reqntid 512, 1, 1\n{\n}\n"
 STAND_IN = """#!{python}
@@ -145,6 +146,29 @@ def test_a_limit_of_nearly_all_registers_is_not_dropped(
     made = assembler.assemble(ptx, CAPABILITIES[90], may_drop_limit=True)
     assert made.spills == (spills if kept else 8)
     assert (count.read_text().count("asked") == 1) == kept
+
+
+NARROW = """#!{python}
+import sys
+if ".maxnreg" in open(next(a for a in sys.argv if a.endswith(".ptx"))).read():
+    print("ptxas fatal   : (C7602) Insufficient registers (128) to compile instruction at line 9 in function kernel.")
+    sys.exit(255)
+open(sys.argv[sys.argv.index("-o") + 1], "w").write("code")
+print("ptxas info    : 0 bytes stack frame, 8 bytes spill stores, 0 bytes spill loads")
+print("ptxas info    : Used 255 registers")
+"""
+
+
+def test_a_limit_that_one_instruction_exceeds_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gradient of mamba's, 128×256 in 256 threads: its wgmma alone has 128 registers of results."""
+    stand_in = tmp_path / "ptxas"
+    stand_in.write_text(NARROW.format(python=sys.executable))
+    os.chmod(stand_in, 0o755)
+    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    ptx = PTX.replace("512, 1, 1\n", "256, 1, 1\n.maxnreg 128\n")
+    assert assembler.assemble(ptx, CAPABILITIES[90], may_drop_limit=True).registers == 255
+    with pytest.raises(PTXASError, match="C7602"):
+        assembler.assemble(ptx, CAPABILITIES[90])
 
 
 SERIALISED = """#!{python}

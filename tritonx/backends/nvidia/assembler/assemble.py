@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -74,11 +75,13 @@ def assemble(
     the PTX. ``shared`` are the bytes of shared memory of a block.
     """
     if may_drop_limit and (free := without_limit(ptx)) is not None:
-        limited = _assemble(ptx, capability, options, line_info, foreign)
-        if not limited.spills or _little_to_gain(limited):
+        limited = None
+        with suppress(PTXASError):  # C7602, as below; any other is met again
+            limited = _assemble(ptx, capability, options, line_info, foreign)
+        if limited is not None and (not limited.spills or _little_to_gain(limited)):
             return limited
         made = assemble(free, capability, options=options, line_info=line_info, foreign=foreign, shared=shared)
-        return made if made.spills < limited.spills else limited
+        return made if limited is None or made.spills < limited.spills else limited
     few = blocks_with_all_registers(ptx, shared, capability)
     told = with_blocks(ptx, few) if few else None
     if told is not None:
