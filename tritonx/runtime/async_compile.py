@@ -90,7 +90,8 @@ class FutureKernel:
 
 
 class AsyncCompileMode:
-    """Compile on ``executor`` inside the block; equal compiles are done once.
+    """Compile on ``executor`` inside the block; equal compiles are done once. The block's end waits for all of them,
+    unless the block raises.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool, tritonx.AsyncCompileMode(pool):
@@ -121,5 +122,7 @@ class AsyncCompileMode:
 
     def __exit__(self, kind: object, value: object, traceback: object) -> None:
         active_mode.reset(self._token)
+        if kind is not None:
+            return
         for kernel in self.kernels.values():
             kernel.result(self.ignore_errors)

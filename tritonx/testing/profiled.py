@@ -59,10 +59,17 @@ def do_bench_proton(
     run = without_gradients(fn, grad_to_none)
     run()
     device.synchronize()
+    if not any(_recorded(run, 1)):  # before a million runs of what takes no time
+        raise NoKernels("the function launches no kernel of tritonx; use do_bench")
     estimate = max(statistics.median(device.time(run, _ESTIMATE_RUNS)), 1e-4)
     for _ in range(max(1, int(warmup / estimate))):
         run()
     device.synchronize()
+    return summarize(_recorded(run, max(1, int(rep / estimate))), quantiles, return_mode)
+
+
+def _recorded(run: Callable[[], Any], count: int) -> list[float]:
+    """Milliseconds of the kernels of each of ``count`` runs, by a session of the profiler."""
     numbers = itertools.count()
 
     def in_a_scope() -> None:
@@ -74,17 +81,13 @@ def do_bench_proton(
         if session is None:
             raise RuntimeError("the profiler is switched off, or the command `proton` runs this program")
         try:
-            device.time(in_a_scope, max(1, int(rep / estimate)))
-            root = proton.data.get(session)[0]
+            driver.get_active().implementation.time(in_a_scope, count)
+            node = proton.data.get(session)[0]
         finally:
             proton.finalize(session)
-    node = root
     while node["children"] and not node["children"][0]["frame"]["name"].startswith("run "):
         node = node["children"][0]  # the scopes that the caller has open
-    times = [_kernel_nanoseconds(each) / 1e6 for each in node["children"]]
-    if not any(times):
-        raise NoKernels("the function launches no kernel of tritonx; use do_bench")
-    return summarize(times, quantiles, return_mode)
+    return [_kernel_nanoseconds(each) / 1e6 for each in node["children"]]
 
 
 def do_bench_cudagraph_proton(

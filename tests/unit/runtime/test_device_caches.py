@@ -155,6 +155,16 @@ def test_a_kernel_that_is_being_compiled_is_shown_as_a_future(kernel: Any) -> No
     assert len(kernel.device_caches[0][0]) == 1 and x[0] == 7
 
 
+def test_a_block_that_raises_does_not_wait(kernel: Any) -> None:
+    """What it has not compiled would never come here."""
+    pool, x = Postponed(), np.zeros(1, np.int32)
+    with pytest.raises(ZeroDivisionError), tritonx.AsyncCompileMode(pool):
+        pending = kernel.warmup(x, 7, grid=(1,))
+        raise ZeroDivisionError
+    pool.waiting.pop()()
+    assert pending.name == "store"
+
+
 def test_kernels_of_one_signature_are_two_in_the_background() -> None:
     @tritonx.jit
     def one(x):
