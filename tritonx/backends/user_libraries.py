@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from tritonx.backends.api import Options
 from tritonx.conversion.linked_libraries import declared
 from tritonx.runtime.errors import MissingLibrary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tritonx.backends.api import Options
 
 
 def user_libraries(text: str, options: Options) -> list[str]:
@@ -17,7 +23,17 @@ def user_libraries(text: str, options: Options) -> list[str]:
         return []
     if not declared(text):
         return []
-    for name, path in named:
-        if not os.path.isfile(path):
-            raise MissingLibrary(f"the library {name!r} of extern_libs is not at {path}")
-    return [os.path.abspath(path) for _, path in named]
+    return [_file(name, path) for name, path in named]
+
+
+def standard_library(name: str, options: Options, installed: Callable[[], Path]) -> str:
+    """The file of a vendor's library, which a module calls: the user's if ``extern_libs`` has its name, else the
+    installed one. Raises MissingLibrary where it is not there."""
+    given = options.given_library(name)
+    return str(installed()) if given is None else _file(name, given)
+
+
+def _file(name: str, path: str) -> str:
+    if not os.path.isfile(path):
+        raise MissingLibrary(f"the library {name!r} of extern_libs is not at {path}")
+    return os.path.abspath(path)

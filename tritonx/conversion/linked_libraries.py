@@ -35,11 +35,25 @@ def parsed(path: str) -> Module:
         raise RuntimeError(f"{path} is neither LLVM bitcode nor text that this LLVM reads: {error}") from None
 
 
+def check_signatures(module: Module, library: Module) -> None:
+    """What one of two modules declares and the other defines has one type: LLVM links by names alone, and a call of a
+    function of another type has no meaning. Raises ``RuntimeError`` with the function and both types."""
+    for caller, callee in ((module, library), (library, module)):
+        defined = {each.name: each.global_value_type for each in callee.functions if not each.is_declaration}
+        for each in caller.functions:
+            found = defined.get(each.name)
+            if each.is_declaration and found is not None and str(found) != str(each.global_value_type):
+                raise RuntimeError(
+                    f"the function {each.name!r} is called as {each.global_value_type}, and the library defines {found}"
+                )
+
+
 def link(module: Module, libraries: Sequence[Module], triple: str, data_layout: str) -> None:
     """Put the libraries' functions and variables into ``module`` as its own, so that unused ones go when it is
-    optimised."""
+    optimised. Raises what ``check_signatures`` does."""
     own = {each.name for each in (*module.functions, *module.global_variables) if not each.is_declaration}
     for library in libraries:
+        check_signatures(module, library)
         library.triple, library.data_layout = triple, data_layout
         module.link_in(library)
     for each in (*module.functions, *module.global_variables):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +177,58 @@ def prints(x, N: tl.constexpr):
 
 def test_printing_calls_no_library(tmp_path: Path) -> None:
     assert compiled("cuda:90", tmp_path / "absent.bc", prints).asm["ptx"]
+
+
+CALLS = """
+declare float @NAME(float)
+define float @scaled(float %x) {
+  %y = call float @NAME(float %x)
+  ret float %y
+}
+"""
+STANDARD = {"cuda:90": ("libdevice", "__nv_cospif"), "hip:gfx942": ("ocml", "__ocml_cospi_f32")}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_file_stands_for_the_library_of_that_name(target: str, tmp_path: Path) -> None:
+    """Of the same path it is read again when it changes."""
+    name, symbol = STANDARD[target]
+    mine, path = tmp_path / "mine.ll", tmp_path / "standard.ll"
+    mine.write_text(CALLS.replace("NAME", symbol))
+
+    def code() -> str:
+        source = tritonx.compiler.ASTSource(kernel, {"x": "*fp32", "N": "constexpr"}, {"N": 128})
+        libraries = {"mine": str(mine), name: str(path)}
+        return tritonx.compile(source, target, {"extern_libs": libraries}).asm[TARGETS[target]]
+
+    with pytest.raises(MissingLibrary, match=rf"the library '{name}' of extern_libs is not at .*standard\.ll"):
+        code()
+    for factor, digits in (("3.0", "40400000"), ("5.0", "40A00000")):
+        path.write_text(f"define float @{symbol}(float %x) {{\n  %y = fmul float %x, {factor}\n  ret float %y\n}}\n")
+        assert re.search(f"0[fx]{digits}", code(), re.IGNORECASE)
+    path.write_text(f"define float @{symbol}(float %x, float %y) {{\n  ret float %x\n}}\n")
+    said = rf"'{symbol}' is called as float \(float\), and the library defines float \(float, float\)"
+    with pytest.raises(PassFailure, match=said):
+        code()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_another_signature_is_refused(target: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.ll"
+    path.write_text("define double @scaled(double %x) {\n  ret double %x\n}\n")
+    said = r"the function 'scaled' is called as float \(float\), and the library defines double \(double\)"
+    with pytest.raises(PassFailure, match=said):
+        compiled(target, path)
+
+
+def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """docs/device_code.md: its library, its kernel and what it prints."""
+    page = (Path(__file__).parents[3] / "docs" / "device_code.md").read_text()
+    library, program, printed = (
+        textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", page, re.M)[:3]
+    )
+    (tmp_path / "mine.ll").write_text(library)
+    (tmp_path / "mine.py").write_text(program)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("mine.py")
+    assert capsys.readouterr().out.split() == printed.split()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tritonx.backends.amd.knobs import knobs
@@ -88,22 +89,29 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
 def emit_assembly(text: str, compilation: Compilation) -> str:
     """AMDGCN; the object, which is made by the way, is kept for the next stage, so that LLVM's passes run once."""
     from tritonx.backends.amd import device_library
-    from tritonx.backends.user_libraries import user_libraries
+    from tritonx.backends.user_libraries import standard_library, user_libraries
     from tritonx.runtime.isolation.translate import translate
 
-    chip = processor(compilation.target)
-    linked = user_libraries(text, compilation.options)
-    libraries = device_library.LIBRARIES.items()  # which a user's library may call as well
-    names = [name for prefix, name in libraries if prefix in text or (linked and device_library.found(name))]
+    chip, options = processor(compilation.target), compilation.options
+    linked = user_libraries(text, options)
+    given = {file: options.given_library(file.removesuffix(".bc")) for file in device_library.LIBRARIES.values()}
+    called = [
+        file
+        for prefix, file in device_library.LIBRARIES.items()  # which a user's library may call as well
+        if prefix in text or (linked and (given[file] is not None or device_library.found(file)))
+    ]
+    standard = [
+        standard_library(file.removesuffix(".bc"), options, partial(device_library.path, file)) for file in called
+    ]
     made = translate(
         "amdgcn",
         "tritonx.backends.amd.codegen:compile_text",
         text,
         compilation,
-        trusted=not linked and (not names or device_library.seen()),
+        trusted=not linked and (not called or (not any(given.values()) and device_library.seen())),
         processor=chip.name,
         wave=chip.wave,
-        libraries=[*linked, *(str(device_library.path(name)) for name in names)],
+        libraries=[*linked, *standard],
     )
     written = made["amdgcn"]
     assert isinstance(written, str)

@@ -63,7 +63,8 @@ class Options:
     is not given. `tritonx.compile` does not: what launches its kernels need not pass the table of that memory.
 
     ``extern_libs`` are files of LLVM bitcode or text by name (a mapping, kept as pairs), which GPU kernels are linked
-    with that call a function of none of tritonx's own libraries.
+    with that call a function of none of tritonx's own libraries. Under a name of a vendor's library (``libdevice``,
+    ``ocml``, ``ockl``) a file stands in place of the installed one.
 
     >>> Options(num_warps=8).replace(num_stages=1).num_stages
     1
@@ -112,6 +113,10 @@ class Options:
     def user_libraries(self) -> tuple[tuple[str, str], ...]:
         """Those of ``extern_libs`` that backends do not find by themselves: (name, path)."""
         return tuple((name, path) for name, path in self.extern_libs if name not in STANDARD_LIBRARIES)
+
+    def given_library(self, name: str) -> str | None:
+        """The file that stands for a vendor's library of that name; None where the installed one does."""
+        return dict(self.extern_libs).get(name)
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """The least M, N and K of ``tl.dot`` for operands of these widths."""

@@ -121,21 +121,21 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.assembler.shifted_offsets import shift_offsets
     from tritonx.backends.nvidia.codegen import kernel_name
     from tritonx.backends.nvidia.libdevice import device_library
-    from tritonx.backends.user_libraries import user_libraries
+    from tritonx.backends.user_libraries import standard_library, user_libraries
     from tritonx.runtime.isolation.translate import translate
 
-    chip = capability(compilation.target)
-    linked = user_libraries(text, compilation.options)
-    needed = device_library.PREFIX in text or (bool(linked) and device_library.found())
+    chip, options = capability(compilation.target), compilation.options
+    linked, given = user_libraries(text, options), options.given_library("libdevice")
+    needed = device_library.PREFIX in text or (bool(linked) and (given is not None or device_library.found()))
     ptx = translate(
         "ptx",
         "tritonx.backends.nvidia.codegen:to_ptx",
         text,
         compilation,
-        trusted=not linked and (not needed or device_library.seen()),
+        trusted=not linked and (not needed or (given is None and device_library.seen())),
         processor=chip.processor,
         linked=linked,
-        library=str(device_library.path()) if needed else "",
+        library=standard_library("libdevice", options, device_library.path) if needed else "",
         fuse=compilation.options.enable_fp_fusion,
     )["ptx"]
     assert isinstance(ptx, str)

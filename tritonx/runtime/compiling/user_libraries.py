@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def libraries_key(options: Options) -> str:
     """What the files hold, by name: part of the key of a compile, so that a changed file is linked anew."""
-    named = options.user_libraries
+    named = options.extern_libs
     return repr([(name, _digest_of(path)) for name, path in named]) if named else ""
 
 

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from tritonx.backends.nvidia.libdevice.device_library import PREFIX
+from tritonx.conversion.linked_libraries import check_signatures, parsed
 from tritonx.conversion.llvm_binding import Module, binding
 
 llvm = binding()
@@ -29,10 +30,15 @@ _PRODUCT = re.compile(r"(%[\w.]+) = fmul (?=float|double)")
 _VALUE = re.compile(r"%[\w.]+")
 
 
-@cache
 def definitions(path: str) -> Mapping[str, str]:
     """Every name of the library in this file, and the text that defines it."""
-    lines = iter(str(llvm.parse_bitcode(Path(path).read_bytes())).splitlines())
+    return _definitions(path, Path(path).stat().st_mtime_ns)
+
+
+@cache
+def _definitions(path: str, written: int) -> Mapping[str, str]:
+    """Those of the file that was ``written`` then."""
+    lines = iter(str(parsed(path)).splitlines())
     found: dict[str, str] = {}
     for line in lines:
         if (match := _DEFINED.match(line)) is None:
@@ -82,8 +88,10 @@ def called(text: str) -> list[str]:
 
 
 def link(module: Module, text: str, path: str, triple: str, data_layout: str, *, fuse: bool) -> None:
-    """Put into ``module``, whose text is ``text``, the functions of the library that it calls."""
+    """Put into ``module``, whose text is ``text``, the functions of the library that it calls. Raises ``RuntimeError``
+    for one that is called as one of another type."""
     library = llvm.parse_assembly(excerpt(called(text), path, fuse=fuse))
+    check_signatures(module, library)
     library.triple, library.data_layout = triple, data_layout
     own = {function.name for function in library.functions if not function.is_declaration}
     module.link_in(library)
