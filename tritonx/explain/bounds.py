@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from tritonx.analysis.unit_costs import UnitCosts, is_asynchronous, product_cycles, thread_cycles
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import gpu_layout, scf, tile
-from tritonx.explain.facts import AccessFacts, BoundFacts, OccupancyFacts, PlanFacts
+from tritonx.explain.facts import AccessFacts, BoundFacts, OccupancyFacts, PlanFacts, WorkFacts
 from tritonx.explain.places import Places
 from tritonx.ir.types import encoding_of, is_tensor, type_of
 from tritonx.ir.walk import ops_in
@@ -33,6 +33,7 @@ class Region:
 
     op: Operation
     ops: tuple[Operation, ...]
+    innermost: bool = True
 
     @property
     def name(self) -> str:
@@ -60,17 +61,37 @@ def bound_of(
     """What the region with the most work is held by; None of a module without work."""
     threads = target.num_warps * target.warp_size
     blocks = max(1, occupancy.blocks) if occupancy is not None else 1
-    found = [(region, _work(region, target, accesses, threads)) for region in _regions(module)]
+    found = [(region, _work(region, target, accesses, threads)) for region in _regions(module) if region.innermost]
     if not found:
         return None
     region, work = max(found, key=lambda each: (each[0].name == "loop", max(each[1].values())))
-    ahead = max((plan.stages - 1 for plan in plans if plan.interval and plan.place == places.of(region.op)), default=0)
+    ahead = _ahead(plans, places.of(region.op))
     cycles = {name: blocks * each for name, each in work.items() if each}
     cycles[LATENCY] = _alone(work, target.costs, ahead)
     bound = max(cycles, key=lambda name: cycles[name])
     held = f"{cycles[bound]} cycles for {blocks} block{'s' * (blocks != 1)} on a multiprocessor"
     how = "one iteration of the busiest loop" if region.name == "loop" else "the program"
     return BoundFacts(bound, region.name, places.of(region.op), cycles, f"{how} is held by {bound}: {held}")
+
+
+def work_of(
+    module: ModuleOp,
+    target: GpuTarget,
+    accesses: Mapping[Operation, Sequence[AccessFacts]],
+    plans: Sequence[PlanFacts],
+    places: Places,
+) -> tuple[WorkFacts, ...]:
+    """What each loop without the loops in it, and the program without its loops, takes of a block."""
+    found: list[WorkFacts] = []
+    for region in _regions(module):
+        work, place = _work(region, target, accesses, target.num_warps * target.warp_size), places.of(region.op)
+        found.append(WorkFacts(region.name, place, work, _alone(work, target.costs, _ahead(plans, place))))
+    return tuple(found)
+
+
+def _ahead(plans: Sequence[PlanFacts], place: int) -> int:
+    """By how many iterations the loads of a loop run ahead."""
+    return max((plan.stages - 1 for plan in plans if plan.interval and plan.place == place), default=0)
 
 
 def _alone(work: Mapping[str, int], costs: UnitCosts, ahead: int) -> int:
@@ -85,12 +106,12 @@ def _alone(work: Mapping[str, int], costs: UnitCosts, ahead: int) -> int:
 
 def _regions(module: ModuleOp) -> list[Region]:
     loops = [op for op in ops_in(module) if isinstance(op, scf.ForOp | scf.WhileOp)]
-    inner = [
-        loop
-        for loop in loops
-        if not any(o is not loop and isinstance(o, scf.ForOp | scf.WhileOp) for o in ops_in(loop))
-    ]
-    found = [Region(loop, tuple(op for op in ops_in(loop) if op is not loop)) for loop in inner]
+    inside = {loop: {op for op in ops_in(loop) if op is not loop} for loop in loops}
+    found: list[Region] = []
+    for loop, ops in inside.items():
+        deeper = set[Operation]().union(*(inside[one] for one in loops if one in ops))
+        own = tuple(op for op in ops_in(loop) if op in ops and op not in deeper)
+        found.append(Region(loop, own, innermost=not deeper))
     looped = {op for loop in loops for op in ops_in(loop)}
     functions = [op for op in module.ops if isinstance(op, tile.FuncOp)]
     return [*found, *(Region(f, tuple(op for op in ops_in(f) if op is not f and op not in looped)) for f in functions)]

@@ -15,7 +15,7 @@ from tritonx.conversion.tile_to_loops.remarks import HostAccess, LoopNest
 from tritonx.dialects import tile
 from tritonx.explain import memory
 from tritonx.explain.accesses import AccessTable
-from tritonx.explain.bounds import bound_of, occupancy_of
+from tritonx.explain.bounds import bound_of, occupancy_of, work_of
 from tritonx.explain.facts import (
     AccessFacts,
     BarFacts,
@@ -28,6 +28,7 @@ from tritonx.explain.facts import (
     RegisterPoint,
     RemarkFacts,
     SourceText,
+    WorkFacts,
 )
 from tritonx.explain.levels import ir_level
 from tritonx.explain.places import Places
@@ -100,6 +101,7 @@ def facts_of_module(
         tuple(RemarkFacts(each.topic, places.among(each.positions), each.text) for each in remarks if each.text),
         None if on_gpu is None else on_gpu.occupancy,
         None if on_gpu is None else on_gpu.bound(plans),
+        () if on_gpu is None else on_gpu.work(plans),
     )
 
 
@@ -188,6 +190,9 @@ class _OnGpu:
 
     def bound(self, plans: Sequence[PlanFacts]) -> BoundFacts | None:
         return bound_of(self.module, self.target, self.accesses, plans, self.occupancy, self.places)
+
+    def work(self, plans: Sequence[PlanFacts]) -> tuple[WorkFacts, ...]:
+        return work_of(self.module, self.target, self.accesses, plans, self.places)
 
 
 def _plan(remark: Remark, places: Places) -> PlanFacts:

@@ -202,6 +202,17 @@ class BoundFacts:
 
 
 @dataclass(frozen=True)
+class WorkFacts:
+    """One loop's own ops, or the program's: `cycles` of each resource that one block takes to execute them once, and
+    `alone`, the cycles until they are done when nothing else runs."""
+
+    region: str
+    place: int
+    cycles: dict[str, int]
+    alone: int
+
+
+@dataclass(frozen=True)
 class StageFacts:
     """A stage of the backend: seconds, and bytes of what it made; `skipped`: why it made nothing."""
 
@@ -241,6 +252,7 @@ class Facts:
     remarks: tuple[RemarkFacts, ...]
     occupancy: OccupancyFacts | None
     bound: BoundFacts | None
+    work: tuple[WorkFacts, ...] = ()
 
     def json(self, indent: int | None = None) -> str:
         """One object: `schema` (1), and the fields."""

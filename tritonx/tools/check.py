@@ -5,6 +5,7 @@ tritonx check FILE:KERNEL            this one
     --json                           the report as JSON
     --inputs NAME                    another function than inputs_KERNEL or tuning_inputs
     --targets cuda:90,hip:gfx942     what to compile for besides the host; none for nothing
+    --predict cuda:90,hip:gfx942     what to estimate bound and time of each launch for
     --draws N, --seed N              how many sizes to draw, and from what
     --seconds S                      that a program may take in the interpreter
 
@@ -38,6 +39,7 @@ from tritonx.runtime.errors import TritonError
 from tritonx.tools import command
 from tritonx.tools.checking.judge import Judge
 from tritonx.tools.checking.launches import Case, Launch, cases, drawn
+from tritonx.tools.checking.predictions import Predictor
 from tritonx.tools.checking.reference import Reference
 from tritonx.tools.checking.report import Finding, KernelReport, Report
 from tritonx.tools.wrapped import jit_function
@@ -62,11 +64,13 @@ def check_kernel(
     targets: Sequence[Target] | None = None,
     seconds: float = SECONDS,
     name: str = "",
+    predict: Sequence[Target] = (),
 ) -> KernelReport:
     """Judge `kernel` (also one with a tuner or heuristics) for `launches` with arrays of the host. `reference` is
     called with the parameters by name, arrays of floats as float64. `targets`: what to compile for besides the host;
-    None for `default_targets`. `seconds`: that a program may take in the interpreter. It compiles whatever
-    TRITONX_SEALED says. Raises a `Mistake` for what is no kernel, and without launches.
+    None for `default_targets`. `seconds`: that a program may take in the interpreter; `predict`: targets
+    whose bound and time are estimated (seconds, by the compiler's model, in `KernelReport.predictions`). It compiles
+    whatever TRITONX_SEALED says. Raises a `Mistake` for what is no kernel, and without launches.
 
     >>> from tritonx.tools.check import Launch, check_kernel
     >>> x = np.zeros(6, np.float32)
@@ -80,7 +84,10 @@ def check_kernel(
     report = KernelReport(name or function.__name__)
     with knobs.compilation.scope():
         knobs.compilation.sealed = None
-        Judge(kernel, report, reference, default_targets() if targets is None else targets, seconds).judge(launches)
+        chosen = default_targets() if targets is None else targets
+        Judge(kernel, report, reference, chosen, seconds, Predictor(predict, seconds) if predict else None).judge(
+            launches
+        )
     if not (report.launches or report.findings or report.skipped):
         raise command.Mistake(f"there are no launches of {report.kernel}")
     return report
@@ -94,16 +101,19 @@ def check(
     draws: int = DRAWS,
     seed: int = 0,
     seconds: float = SECONDS,
+    predict: Sequence[Target] = (),
 ) -> Report:
-    """What ``tritonx check`` says of a file. Raises `NoCase` where it gives no kernels or launches, a `Mistake` where
-    the file or what gives its launches raises."""
+    """What ``tritonx check`` says of a file; `predict`: targets whose bound and time are estimated. Raises `NoCase`
+    where it gives no kernels or launches, a `Mistake` where the file or what gives its launches raises."""
     reports: list[KernelReport] = []
     with fresh_memory.watched():
         with command.running(file):
             found = cases(file, kernel, inputs)
         for case, launches in [(case, _launches(file, case, seed, draws)) for case in found]:
             if launches:
-                reports.append(check_kernel(case.kernel, launches, case.reference, targets, seconds, case.name))
+                reports.append(
+                    check_kernel(case.kernel, launches, case.reference, targets, seconds, case.name, predict)
+                )
             else:
                 skipped = {"launches": f"the file has no function {case.wanted} that gives them"}
                 reports.append(KernelReport(case.name, skipped=skipped))
@@ -135,19 +145,20 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--inputs", default="", help="the function that gives launches")
     parser.add_argument("--targets", help="with commas between them")
+    parser.add_argument("--predict", default="", help="targets to estimate times for, with commas between them")
     parser.add_argument("--draws", type=command.integer(1, 1000), default=DRAWS, help=f"of sizes (default {DRAWS})")
     parser.add_argument("--seed", type=command.integer(0, 2**63 - 1), default=0, help="of the draws")
     parser.add_argument("--seconds", type=command.integer(1, 3600), default=SECONDS, help="that a program may take")
     return parser
 
 
-def _targets(text: str | None) -> list[Target] | None:
+def _targets(text: str | None, option: str = "--targets") -> list[Target] | None:
     if text is None:
         return None
     try:
         return [registry.parse_target(each)[1] for each in text.split(",") if each]
     except (KeyError, ValueError, TritonError) as error:
-        raise command.Mistake(f"--targets {text[:80]}: {error.args[0] if error.args else error}") from None
+        raise command.Mistake(f"{option} {text[:80]}: {error.args[0] if error.args else error}") from None
 
 
 @contextlib.contextmanager
@@ -170,8 +181,9 @@ def _run(given: argparse.Namespace) -> int:
     if not colon or not file.endswith(".py"):
         file, kernel = given.what, ""
     targets = _targets(given.targets)
+    predict = _targets(given.predict, "--predict") or []
     with _prints_to_stderr() if given.json else contextlib.nullcontext():
-        report = check(file, kernel, given.inputs, targets, given.draws, given.seed, float(given.seconds))
+        report = check(file, kernel, given.inputs, targets, given.draws, given.seed, float(given.seconds), predict)
     print(report.json() if given.json else report)
     return report.status
 

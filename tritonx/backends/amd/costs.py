@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tritonx.analysis.chip import Chip
 from tritonx.analysis.unit_costs import UnitCosts
 from tritonx.backends.amd.targets import SHARED_REGISTERS, Processor
 
@@ -31,6 +32,9 @@ _RDNA = UnitCosts(
     thread_bytes=1020,
     stores_slots=True,
 )
+
+CHIPS = {"gfx942": Chip("MI300X", 304, 2.1e9, 5.3e12)}
+"""The chip of a processor that times are estimated for (AMD's data sheet)."""
 
 
 def costs_of(processor: Processor, *, copies: bool) -> UnitCosts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tritonx.backends.amd.costs import costs_of
+from tritonx.backends.amd.costs import CHIPS, costs_of
 from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import NAMED_REGISTERS, processor
@@ -42,4 +42,5 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         pipelined=options.pipeline,
         named_registers=NAMED_REGISTERS,
         residency=chip.residency,
+        chip=CHIPS.get(chip.name),
     )

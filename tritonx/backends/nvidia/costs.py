@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tritonx.analysis.chip import Chip
 from tritonx.analysis.unit_costs import UnitCosts
 from tritonx.backends.nvidia.targets import MAX_REGISTERS
 
@@ -41,6 +42,12 @@ _HOPPER = replace(
 )
 
 _COSTS = {75: _TURING, 80: _AMPERE, 86: _SMALL_AMPERE, 89: _ADA, 90: _HOPPER, 100: _HOPPER, 120: _ADA}
+
+CHIPS = {
+    80: Chip("A100 80 GB SXM", 108, 1.41e9, 2.039e12),
+    90: Chip("H200", 132, 1.98e9, 4.8e12),
+}
+"""The chip of a compute capability that times are estimated for (NVIDIA's data sheets)."""
 
 
 def costs_of(number: int) -> UnitCosts:

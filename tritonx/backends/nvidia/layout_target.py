@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tritonx.backends.api import Options, Target
-from tritonx.backends.nvidia.costs import costs_of
+from tritonx.backends.nvidia.costs import CHIPS, costs_of
 from tritonx.backends.nvidia.emit.vector_atomics import summed_types
 from tritonx.backends.nvidia.matrix_units import WarpGroupUnit, WarpMatrixUnit
 from tritonx.backends.nvidia.options import NvidiaOptions
@@ -39,6 +39,7 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         matrix_loads=True,  # from 7.5 on
         matrix_stores=number >= 90,
         residency=capability(target).residency,
+        chip=CHIPS.get(capability(target).number),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonx.analysis.chip import Chip
 from tritonx.analysis.residency import Residency
 from tritonx.analysis.unit_costs import UNKNOWN_COSTS, UnitCosts
 from tritonx.conversion.tile_to_gpu.matrix_unit import MatrixUnit, Product, Threads
@@ -53,6 +54,8 @@ class GpuTarget:
     """Whether they store such tiles."""
     residency: Residency | None = None
     """How many blocks a processor holds; None where that is not known."""
+    chip: Chip | None = None
+    """The chip that times are estimated for; None where none is known."""
 
     @property
     def threads(self) -> Threads:

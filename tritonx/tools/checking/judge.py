@@ -24,6 +24,7 @@ from tritonx.runtime.errors import InterpreterError, TritonError
 from tritonx.tools.checking.arguments import Contents, widened_arguments
 from tritonx.tools.checking.launches import Launch, Misfit, Unwrapped, configurations, innermost
 from tritonx.tools.checking.numbers import difference, limit, narrow_sum, rounded
+from tritonx.tools.checking.predictions import Predictor
 from tritonx.tools.checking.reference import BadReference, Reference, expected
 from tritonx.tools.checking.report import Finding, KernelReport
 from tritonx.tools.checking.runs import Runs
@@ -46,13 +47,14 @@ _POISONS: tuple[Poison, ...] = (True, float("inf"), -float("inf"))
 @dataclass
 class Judge:
     """Collects the findings of one kernel in `report`. `seconds`: that a program may take in the interpreter;
-    `targets`: what the first launch is compiled for besides the host."""
+    `targets`: what the first launch is compiled for besides the host; `predictor`: what predicts launches."""
 
     kernel: object
     report: KernelReport
     reference: Reference | None = None
     targets: Sequence[Target] = ()
     seconds: float = 10.0
+    predictor: Predictor | None = None
     _words: str = ""
     _unread: bool | None = field(default=None)
     _stored: set[str] = field(default_factory=set[str])
@@ -98,6 +100,7 @@ class Judge:
             reason = "programs wait for each other (launch_cooperative_grid), and are executed one after another"
             self.report.skipped["grid"] = reason
             return True
+        self._predict(runs)
         self.report.launches += 1
         given = runs.saved
         self._launch(runs, scaled=first and number == 0)
@@ -303,6 +306,13 @@ class Judge:
                 value = f"element {found.index} of {name} is {other[name][found.index]}"
                 text = f"{value} when compiled for the host, and {array[found.index]} in the interpreter"
                 self._find("backend", text, self._writer(runs, name, found.index))
+
+    def _predict(self, runs: Runs) -> None:
+        if self.predictor is not None:
+            found, why = self.predictor.of(runs, self._words)
+            self.report.predictions += found
+            if why:
+                self.report.skipped["prediction"] = why
 
     # Compiling -------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 
+from tritonx.explain.prediction import Prediction
+
 SCHEMA = 1
 """The version of the JSON form; raised where a field goes or changes its meaning."""
 
@@ -56,7 +58,8 @@ class Finding:
 @dataclass
 class KernelReport:
     """Of one kernel. `error`: the largest error of each float array against float64, relative to the largest value of
-    the array; `skipped`: what could not be judged, by the name of the check, and why."""
+    the array; `skipped`: what could not be judged, by the name of the check, and why; `predictions`: of each launch
+    on each target that they were asked for."""
 
     kernel: str
     launches: int = 0
@@ -64,6 +67,7 @@ class KernelReport:
     findings: list[Finding] = field(default_factory=list[Finding])
     error: dict[str, float] = field(default_factory=dict[str, float])
     skipped: dict[str, str] = field(default_factory=dict[str, str])
+    predictions: list[Prediction] = field(default_factory=list[Prediction])
 
     def add(self, finding: Finding) -> None:
         """Keep it, unless the same line has one of this kind."""
@@ -103,6 +107,7 @@ class Report:
         for kernel in self.kernels:
             if kernel.launches or kernel.findings:
                 lines.append(kernel.summary())
+            lines += [f"{kernel.kernel}: {prediction}" for prediction in kernel.predictions]
             lines += [f"{kernel.kernel}: not judged: {name}: {why}" for name, why in kernel.skipped.items()]
         return "\n".join(lines)
 

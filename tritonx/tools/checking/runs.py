@@ -133,6 +133,25 @@ class Runs:
                 self._machine = Machine(self.module, self._execution)
             execute(self._machine, self._arguments, self._names, self.watch.begin, backwards=backwards)
 
+    def some(self, execution: Execution, chosen: Iterable[int]) -> None:
+        """Some programs by their numbers, with the execution's own watch; memory is as before, if it could be kept.
+        Raises `KernelFault`."""
+        machine = Machine(self.module, execution)
+        values = bind_arguments(machine.entry(None), self._arguments, self.memory, self._names)
+        run = machine.function(machine.entry(None).sym_name.data)
+        width, height, _ = self.grid
+        self.watch.start(execution, recording=False)
+        try:
+            with np.errstate(all="ignore"), fresh_memory.unwatched():
+                for number in chosen:
+                    program = (number % width, number // width % height, number // width // height)
+                    self.watch.begin(program)
+                    execution.program = program
+                    run(*values)
+        finally:
+            if self.saved is not None:
+                self.memory.restore(self.saved)
+
     # In float64 ------------------------------------------------------------------------------------------------------
 
     def wide(self) -> Contents:

@@ -1,0 +1,104 @@
+"""How long a launch takes on a chip, by the model that `bounds` has, the grid, and the iterations of its loops.
+
+The blocks of a multiprocessor share its units, and each waits for its own loads; the grid runs in waves of as many
+blocks as the chip holds, the last of which may be small. Global memory delivers what the arrays hold, once. A launch
+costs its host what was measured, however little there is to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.explain.bounds import LATENCY, MEMORY
+from tritonx.explain.facts import Facts
+
+LAUNCH = "the launch"
+CACHES = "the caches"
+"""What brings a multiprocessor its bytes, most of them again; `memory` is what brings each of them once."""
+
+LAUNCH_SECONDS = 5.3e-6
+"""Of a call with five arguments on the host of an H200 (docs/measurements.md, "Launching")."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Of one launch on one target: `bound` is the resource that holds it, `seconds` from one launch to the next where
+    many follow each other, `device_seconds` of the kernel alone. `parts`: seconds of the whole launch by resource; the
+    largest is the bound. `waves`: how often the chip fills with blocks, the last time in part."""
+
+    target: str
+    chip: str
+    launch: str
+    programs: int
+    bound: str
+    seconds: float
+    device_seconds: float
+    waves: float
+    parts: dict[str, float]
+
+    def __str__(self) -> str:
+        launch = f" [{self.launch}]" if self.launch else ""
+        return f"{self.target} ({self.chip}): held by {self.bound}, about {1e6 * self.seconds:.3g} µs{launch}"
+
+
+def predicted(
+    facts: Facts, target: GpuTarget, programs: int, trips: Mapping[tuple[str, int], float], held: int, launch: str = ""
+) -> Prediction | None:
+    """For a grid of so many programs. `trips`: by file and line of a loop, how often a program executes its body (1 of
+    a loop that is not there); `held`: bytes of the arrays of the launch.
+    None where no chip is known of the target."""
+    chip, copied = target.chip, target.costs.copied
+    if chip is None:
+        return None
+    work, alone = _of_block(facts, trips)
+    blocks = max(1, facts.occupancy.blocks) if facts.occupancy is not None else 1
+    full, rest = divmod(programs, chip.processors * blocks)
+    last = -(-rest // chip.processors)
+    shared = full * blocks + last
+    cycles: dict[str, float] = {
+        CACHES if name == MEMORY else name: shared * each for name, each in work.items() if each
+    }
+    cycles[LATENCY] = (full + (rest > 0)) * alone
+    parts = {name: each / chip.hertz for name, each in cycles.items()}
+    busiest = max(work.values(), default=0.0)
+    device = (full * max(blocks * busiest, alone) + (max(last * busiest, alone) if rest else 0)) / chip.hertz
+    if asked := programs * work.get(MEMORY, 0.0) * copied:
+        parts[MEMORY] = min(float(held), asked) / chip.bandwidth
+        device = max(device, parts[MEMORY])
+    parts[LAUNCH] = LAUNCH_SECONDS if programs else 0.0
+    bound = LAUNCH if device <= parts[LAUNCH] else max((n for n in parts if n != LAUNCH), key=lambda n: parts[n])
+    waves = programs / (chip.processors * blocks)
+    return Prediction(
+        facts.target, chip.name, launch, programs, bound, max(device, parts[LAUNCH]), device, waves, parts
+    )
+
+
+def _of_block(facts: Facts, trips: Mapping[tuple[str, int], float]) -> tuple[dict[str, float], float]:
+    """Cycles of one block by resource, and until it is done when it runs alone. Of the loops that a loop of the source
+    became the largest has all of its iterations."""
+    largest: dict[int, int] = {}
+    for number, each in enumerate(facts.work):
+        if each.region == "loop" and (
+            each.place not in largest
+            or sum(each.cycles.values()) > sum(facts.work[largest[each.place]].cycles.values())
+        ):
+            largest[each.place] = number
+    total: dict[str, float] = {}
+    alone = 0.0
+    for number, each in enumerate(facts.work):
+        count = 1.0
+        if each.region == "loop":
+            count = trips.get(_line(facts, each.place), 1.0) if largest[each.place] == number else 0.0
+        alone += count * each.alone
+        for name, cycles in each.cycles.items():
+            total[name] = total.get(name, 0.0) + count * cycles
+    return total, alone
+
+
+def _line(facts: Facts, place: int) -> tuple[str, int]:
+    if place < 0:
+        return "", 0
+    source, line = facts.places[place]
+    return (facts.sources[source].file if source >= 0 else ""), line

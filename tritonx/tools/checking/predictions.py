@@ -1,0 +1,99 @@
+"""What a launch that is checked would take on a GPU: `explain`'s facts of it, and the iterations of its loops, which
+the interpreter counts in the first, the middle and the last program."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+from tritonx.backends import registry
+from tritonx.backends.api import Options, Target
+from tritonx.dialects import scf
+from tritonx.explain import explain
+from tritonx.explain.facts import Facts
+from tritonx.explain.prediction import Prediction, predicted
+from tritonx.interpreter.execution import Execution
+from tritonx.interpreter.watched import EndlessProgram, user_line
+from tritonx.runtime.compiling.sources import ASTSource
+from tritonx.runtime.errors import InterpreterError, TritonError
+from tritonx.tools.checking.launches import Unwrapped
+from tritonx.tools.checking.runs import Runs
+
+Trips = dict[tuple[str, int], float]
+
+
+@dataclass
+class Predictor:
+    """Predicts launches for `targets`, each specialisation compiled once."""
+
+    targets: Sequence[Target]
+    seconds: float
+    _known: dict[str, Facts] = field(default_factory=dict[str, Facts])
+
+    def of(self, runs: Runs, words: str) -> tuple[list[Prediction], str]:
+        """The predictions, and why there are none, of some targets or of all."""
+        try:
+            trips = self.trips(runs)
+        except InterpreterError as error:
+            return [], f"{' '.join(str(error).split())} [{words}]"
+        held = sum(array.nbytes for array in runs.arrays.values())
+        found: list[Prediction] = []
+        why = ""
+        for target in self.targets:
+            backend = registry.get_backend(target.backend)
+            options = registry.launch_options(backend, target, runs.launch.options)
+            chip = backend.gpu_target(target, options)
+            if chip is None or chip.chip is None:
+                why = f"{target}: the numbers of no chip are known"
+                continue
+            try:
+                facts = self._facts(runs.launch, target, options)
+            except TritonError as error:
+                why = f"{target}: {' '.join(str(error).split())[:200]}"
+                continue
+            one = predicted(facts, chip, runs.programs, trips, held, words)
+            found += [] if one is None else [one]
+        return found, why
+
+    def _facts(self, launch: Unwrapped, target: Target, options: Options) -> Facts:
+        request, _ = launch.kernel.launcher.request((), launch.arguments)
+        wanted = request.wanted
+        key = f"{target} {wanted.signature} {wanted.constants} {wanted.attrs} {options}"
+        if key not in self._known:
+            source = ASTSource(launch.kernel, wanted.signature, wanted.constants, wanted.attrs)
+            self._known[key] = explain(source, target, options).facts
+        return self._known[key]
+
+    def trips(self, runs: Runs) -> Trips:
+        """By file and line, how often the body of a loop is executed, on average of the programs that are tried."""
+        loops = [op for op in runs.ops if isinstance(op, scf.ForOp | scf.WhileOp)]
+        if not loops or not runs.programs:
+            return {}
+        direct = {op: loop for loop in loops for block in loop.regions[-1].blocks for op in block.ops}
+        counts = Counter[Operation]()
+        end = time.monotonic() + self.seconds
+
+        def watch(op: Operation, function: Callable[..., object]) -> Callable[..., object]:
+            if op not in direct:
+                return function
+
+            def counted(*operands: object) -> object:
+                counts[op] += 1
+                if time.monotonic() > end:
+                    raise EndlessProgram(f"the programs that are tried take longer than {self.seconds:g} s")
+                return function(*operands)
+
+            return counted
+
+        chosen = sorted({0, runs.programs // 2, runs.programs - 1})
+        runs.some(Execution(runs.grid, runs.memory, watch=watch), chosen)
+        found: Trips = {}
+        for loop in loops:
+            times = max((counts[op] for op, own in direct.items() if own is loop), default=0)
+            if (place := user_line(loop)) is not None:
+                found[place[:2]] = found.get(place[:2], 0.0) + times / len(chosen)
+        return found
