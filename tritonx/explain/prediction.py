@@ -40,7 +40,9 @@ class Prediction:
 
     def __str__(self) -> str:
         launch = f" [{self.launch}]" if self.launch else ""
-        return f"{self.target} ({self.chip}): held by {self.bound}, about {1e6 * self.seconds:.3g} µs{launch}"
+        time = 1e6 * self.seconds
+        text = f"{time:.3g}" if time < 1000 else f"{time:.0f}"
+        return f"{self.target} ({self.chip}): held by {self.bound}, about {text} µs{launch}"
 
 
 def predicted(
@@ -48,9 +50,9 @@ def predicted(
 ) -> Prediction | None:
     """For a grid of so many programs. `trips`: by file and line of a loop, how often a program executes its body (1 of
     a loop that is not there); `held`: bytes of the arrays of the launch.
-    None where no chip is known of the target."""
+    None where no chip is known of the target, and of an empty grid."""
     chip, copied = target.chip, target.costs.copied
-    if chip is None:
+    if chip is None or not programs:
         return None
     work, alone = _of_block(facts, trips)
     blocks = max(1, facts.occupancy.blocks) if facts.occupancy is not None else 1
@@ -67,7 +69,7 @@ def predicted(
     if asked := programs * work.get(MEMORY, 0.0) * copied:
         parts[MEMORY] = min(float(held), asked) / chip.bandwidth
         device = max(device, parts[MEMORY])
-    parts[LAUNCH] = LAUNCH_SECONDS if programs else 0.0
+    parts[LAUNCH] = LAUNCH_SECONDS
     bound = LAUNCH if device <= parts[LAUNCH] else max((n for n in parts if n != LAUNCH), key=lambda n: parts[n])
     waves = programs / (chip.processors * blocks)
     return Prediction(
