@@ -7,7 +7,7 @@ tritonx explain FILE                 what FILE does to the first kernel that it 
     -o PAGE.html                     where to write the page
     --json                           the facts as JSON on standard output, and no page unless -o asks for one
 
-FILE is run as a program, with the arguments behind ``--``, until the kernel is compiled for its first launch; what it
+FILE is run as a program, with the arguments behind ``--``, as far as the compile for the kernel's first launch; what it
 prints goes to standard error. A file of IR (`.ttir`, `.ttgir`) is explained without being run; it needs --target.
 
 The exit status is 0, or 2 where the file launches no such kernel, raises, or does not compile.
@@ -17,23 +17,28 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tritonx.runtime import knobs
 from tritonx.tools import command
 
 if TYPE_CHECKING:
     from tritonx.explain import Report
+    from tritonx.runtime.compiling.jit_hooks import JitFunctionInfo
+
+    Types = Mapping[str, object]
+    Parts = Mapping[str | tuple[int, ...], object]
 
 IR = (".ttir", ".ttgir")
 
 
 class _Found(BaseException):
-    """The kernel was compiled: the program need not go on."""
+    """The kernel is known: the program need not go on."""
 
     def __init__(self, source: object, options: dict[str, object]) -> None:
         super().__init__()
@@ -58,7 +63,19 @@ def argument_parser() -> argparse.ArgumentParser:
 def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[object, dict[str, object]]:
     """The source of the first kernel of this name ("": of any) that a program launches, and the compile options that
     its launch gave. Raises a `Mistake` where it launches none, or raises."""
+    from tritonx.backends.api import Target
+    from tritonx.runtime.compiling.sources import ASTSource
+
     seen: list[str] = []
+
+    def begun(*, fn: JitFunctionInfo, compile: Mapping[str, object], **_: object) -> bool:
+        """Before a compile, which may fail here: the kernel can be one for the other target."""
+        if kernel in ("", fn.jit_function.__name__):
+            signature, constants = cast("Types", compile["signature"]), cast("Parts", compile["constants"])
+            source = ASTSource(fn.jit_function, signature, constants, *cast("list[Parts]", compile["configs"]))
+            target = Target(**json.loads(str(compile["specialization_data"]))["target"])
+            raise _Found(source, {**compile, "target": target})
+        return False
 
     def listen(*, src: object, metadata: dict[str, object], **_: object) -> None:
         name = str(getattr(src, "name", "")).removeprefix("@")
@@ -67,8 +84,9 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
         seen.append(name)
 
     path = sys.path[:]
-    with knobs.compilation.scope(), contextlib.redirect_stdout(sys.stderr):
+    with knobs.compilation.scope(), knobs.runtime.scope(), contextlib.redirect_stdout(sys.stderr):
         knobs.compilation.listener = listen
+        knobs.runtime.jit_cache_hook = begun
         old, sys.argv = sys.argv, [file, *arguments]
         try:
             sys.path.insert(0, str(Path(file).resolve().parent))

@@ -95,6 +95,31 @@ def test_a_kernel_that_is_not_launched(tmp_path: Path, capsys: pytest.CaptureFix
     assert "does not launch a kernel; those that it launches: none" in capsys.readouterr().err
 
 
+ASSEMBLY = """
+import numpy as np, tritonx, tritonx.language as tl
+
+@tritonx.jit
+def copied(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [tl.load(x + at)], tl.int32, True, 1)
+    tl.store(x + at, value)
+
+copied[(1,)](np.zeros(128, np.int32), BLOCK=128)
+"""
+
+
+def test_a_kernel_that_only_the_target_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "copied.py"
+    path.write_text(ASSEMBLY)
+    assert explain.main([str(path), "--target", "cuda:90", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kernel"] == "copied"
+    assert explain.main([str(path), "--target", "cpu", "--json"]) == 2
+    assert "copied.py:7" in capsys.readouterr().err
+
+
 def test_a_launch_is_explained_for_another_target() -> None:
     x = np.zeros(256, np.float32)
     report = double.explain(x, 200, BLOCK=256, grid=(1,), target="cuda:90", num_warps=8)
