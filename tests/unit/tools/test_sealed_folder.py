@@ -264,6 +264,8 @@ def test_a_wheel(tmp_path: Path) -> None:
     contents: list[bytes] = []
     for _ in range(2):
         assert seal.main([*line, "--wheel", "my_kernels==1.0"]) == 0
+        (tmp_path / "sealed" / "notes").mkdir(exist_ok=True)  # of the user, and not for others
+        (tmp_path / "sealed" / "notes" / "secret.txt").write_text("mine")
         contents.append(made.read_bytes())
     assert contents[0] == contents[1]
     with zipfile.ZipFile(made) as archive:
@@ -274,4 +276,5 @@ def test_a_wheel(tmp_path: Path) -> None:
     assert done.stdout == "8.0 [] set()\n", done.stderr
     done = run(tmp_path, "program.py", TRITONX_SEALED="package:no_kernels")
     assert "expected the name of an installed package behind package:, got 'no_kernels'" in done.stderr
-    assert seal.main([*line, "--wheel", "my-kernels"]) == 2
+    for name in ("my-kernels", "sys==1.0", "class==1.0", "tritonx==1.0"):
+        assert seal.main([*line, "--wheel", name]) == 2

@@ -7,10 +7,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import keyword
 import re
+import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from tritonx.runtime.compiling.sealed import COMPILER, MANIFEST
+from tritonx.runtime.store.cache_entries import MARK
 from tritonx.tools import command
 from tritonx.version import VERSION
 
@@ -26,14 +31,17 @@ def parse(text: str) -> tuple[str, str]:
     name, _, version = text.partition("==")
     if not _NAME.fullmatch(name) or not _VERSION.fullmatch(version):
         raise command.Mistake(f"--wheel {text}: expected NAME==VERSION, as in my_kernels==1.0")
+    if keyword.iskeyword(name) or name in sys.stdlib_module_names or name == "tritonx":
+        raise command.Mistake(f"--wheel {text}: {name} is Python's or tritonx's own name; a package needs another")
     return name, version
 
 
 def write(folder: Path, name: str, version: str, where: Path) -> Path:
-    """Write the wheel into the folder ``where``; its path. It needs the tritonx that wrote the sealed folder."""
+    """Write the wheel into the folder ``where``; its path. It needs the tritonx that wrote the sealed folder. Files of
+    the folder that `tritonx seal` did not write are left out."""
     info = f"{name}-{version}.dist-info"
     files = {f"{name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
-             for path in sorted(folder.rglob("*")) if path.is_file()}  # fmt: skip
+             for path in sorted(_written(folder))}  # fmt: skip
     files[f"{name}/__init__.py"] = (
         f'"""Kernels that `tritonx seal` compiled: TRITONX_SEALED=package:{name}"""\n'.encode()
     )
@@ -52,6 +60,13 @@ def write(folder: Path, name: str, version: str, where: Path) -> Path:
             archive.writestr(entry, content)
     command.write(made, held.getvalue(), "--wheel")
     return made
+
+
+def _written(folder: Path) -> Iterator[Path]:
+    """The files of a sealed folder: its members' entries, and what says which there are."""
+    yield from (path for name in (MANIFEST, COMPILER) if (path := folder / name).is_file())
+    for mark in folder.glob(f"*/{MARK}"):
+        yield from (path for path in mark.parent.rglob("*") if path.is_file())
 
 
 def _digest(content: bytes) -> str:
