@@ -393,11 +393,13 @@ def _c_names(kernel: JITFunction) -> list[str]:
 
 
 def shared_library(path: Path, sources: Sequence[Path]) -> Path:
-    """Build the C files as a shared library, with libgomp where there is one. Raises `NotEmbeddable`."""
+    """Build the C files as a shared library, with libgomp where there is one; headers are taken from the folders of
+    all of them. Raises `NotEmbeddable`."""
     compiler = knobs.build.cc or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise NotEmbeddable("--shared takes a C compiler, and there is none (CC names one)")
-    line = [compiler, "-shared", "-fPIC", "-O2", "-o", str(path), *map(str, sources), "-lm"]
+    folders = dict.fromkeys(f"-I{source.parent}" for source in sources)
+    line = [compiler, "-shared", "-fPIC", "-O2", *folders, "-o", str(path), *map(str, sources), "-lm"]
     for more in (["-Wl,--no-as-needed", "-lgomp"], []):
         done = subprocess.run([*line, *more], capture_output=True, text=True, check=False)
         if done.returncode == 0:

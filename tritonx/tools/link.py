@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -108,7 +109,7 @@ def link(versions: Sequence[Version], name: str, prefix: str = "") -> tuple[str,
     vendor = versions[0]
     kernels = {k: list(g) for k, g in groupby(sorted(versions, key=lambda v: v.kernel), key=lambda v: v.kernel)}
     parts = [_Kernel(prefix + kernel, found) for kernel, found in kernels.items()]
-    guard = f"TRITONX_{name.rpartition('.')[0] or name}_H".replace("-", "_").replace(".", "_")
+    guard = re.sub(r"\W", "_", f"TRITONX_{name.rpartition('.')[0] or name}_H", flags=re.ASCII)
     declared = "\n".join(f"{line};" for part in parts for line in part.declarations())
     header = f"""\
 #ifndef {guard}
@@ -250,6 +251,8 @@ def _run(given: argparse.Namespace) -> int:
     if given.prefix and not (given.prefix.isidentifier() and given.prefix.isascii()):
         raise LinkerError(f"--prefix {given.prefix}: no name in C begins so")
     header, source = given.out.with_suffix(".h"), given.out.with_suffix(".c")
+    if header.resolve() in [path.resolve() for path in given.headers]:
+        raise LinkerError(f"--out {given.out}: it would overwrite {header}, which is to be linked")
     for file in (header, source):
         command.require_writable(file, "--out")
     versions = [version for path in given.headers for version in versions_in(path)]

@@ -14,6 +14,7 @@ import pytest
 
 from tests.unit.tools.test_seal import run
 from tritonx.runtime.tuning.case import module
+from tritonx.tools import link
 from tritonx.tools.compile import MOST, CompileArgs, NotEmbeddable, alternatives, compile_kernel
 
 PAGE = Path(__file__).parents[3] / "docs" / "embedding.md"
@@ -53,6 +54,21 @@ def function(folder: Path, name: str, signature: str, grid: str = "1, 2, 1", **o
 
 def address(array: np.ndarray) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
+
+
+def test_linking_what_lies_in_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Under a name that is none in C; a header is not overwritten by what it is linked into."""
+    function(tmp_path, "shift", "*i32, 4")
+    (tmp_path / "a folder").mkdir()
+    headers = [str(path) for path in tmp_path.glob("shift.*.h")]
+    assert link.main([*headers, "-o", str(tmp_path / "a folder" / "all (ä)"), "--shared"]) == 0
+    x = np.arange(5, dtype=np.int32)
+    library = ctypes.CDLL(str(tmp_path / "a folder" / "liball (ä).so"))
+    assert library.shift_default(None, address(x)) == 0
+    assert "#ifndef TRITONX_all_____H\n" in (tmp_path / "a folder" / "all (ä).h").read_text()
+    Path(headers[0]).rename(tmp_path / "shift.h")
+    assert link.main([str(tmp_path / "shift.h"), "-o", str(tmp_path / "shift")]) == 2
+    assert "would overwrite" in capsys.readouterr().err
 
 
 def test_descriptors(tmp_path: Path) -> None:
