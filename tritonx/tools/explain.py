@@ -107,6 +107,8 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
 
 def report_of(given: argparse.Namespace, arguments: Sequence[str] = ()) -> Report:
     """The report that the options ask for, of a program with these arguments."""
+    from xdsl.utils.exceptions import ParseError
+
     from tritonx.explain.report import explain, explain_again
     from tritonx.tools.opt_diagnostics import Diagnostic
     from tritonx.tools.opt_pipeline import find_target
@@ -121,7 +123,10 @@ def report_of(given: argparse.Namespace, arguments: Sequence[str] = ()) -> Repor
     if Path(file).suffix in IR:
         if found is None:
             raise command.Mistake(f"{file} is IR: --target says for what it is to be compiled")
-        return explain(file, found.compilation.target, found.compilation.options)
+        try:
+            return explain(file, found.compilation.target, found.compilation.options)
+        except ParseError as error:
+            raise command.Mistake(str(error).strip()) from None
     source, stated = launched(file, given.kernel, arguments)
     try:
         return explain_again(source, stated, given.target, options)

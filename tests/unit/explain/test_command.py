@@ -95,6 +95,14 @@ def test_a_kernel_that_is_not_launched(tmp_path: Path, capsys: pytest.CaptureFix
     assert "does not launch a kernel; those that it launches: none" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["", "module {\n  this is no op\n}\n"])
+def test_a_file_of_ir_that_cannot_be_read(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.ttir"
+    path.write_text(text)
+    assert explain.main([str(path), "--target", "cuda:90"]) == 2
+    assert f"tritonx explain: error: {path}:" in capsys.readouterr().err
+
+
 ASSEMBLY = """
 import numpy as np, tritonx, tritonx.language as tl
 
