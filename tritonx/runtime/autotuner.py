@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel.interface import Grid, KernelInterface, Keywords
 from tritonx.runtime import driver as driver
@@ -23,6 +23,9 @@ from tritonx.runtime.launch.computed_arguments import Heuristics, heuristics
 from tritonx.runtime.tracebacks import without_frames
 from tritonx.runtime.tuning.tuner import Tuner
 from tritonx.runtime.tuning.tuning_key import tuning_key
+
+if TYPE_CHECKING:
+    from tritonx.explain import Report
 
 __all__ = [
     "Autotuner",
@@ -119,6 +122,21 @@ class Autotuner(Tuner):
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         try:
             return [self.fn.warmup(*args, **kwargs, **c.all_kwargs()) for c in self.prune_configs(kwargs)]
+        finally:
+            self.nargs = None
+
+    def explain(self, /, *args: object, grid: Grid, target: str | None = None, **kwargs: object) -> Report:
+        """What the compiler makes of a launch (`JITFunction.explain`) with the configuration that is known to be the
+        best for these arguments, else the first that pruning leaves. Nothing is measured.
+
+        >>> tuned = tritonx.autotune([tritonx.Config({"BLOCK": 8}, num_warps=2)], key=[])(double)
+        >>> tuned.explain(np.zeros(8), grid=(1,), target="cuda:90").facts.threads
+        64
+        """
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        try:
+            config = self._chosen(args, kwargs) or self.prune_configs(kwargs)[0]
+            return self.fn.explain(*args, grid=grid, target=target, **kwargs, **config.all_kwargs())
         finally:
             self.nargs = None
 

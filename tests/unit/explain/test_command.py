@@ -136,6 +136,20 @@ def test_a_launch_is_explained_for_another_target() -> None:
     assert report._repr_html_().startswith("<iframe srcdoc=")
 
 
+def test_tuners_and_heuristics_are_explained() -> None:
+    """By the best configuration once it is known; heuristics see what the configuration gives."""
+    configs = [tritonx.Config({}, num_warps=n) for n in (2, 4)]
+    computed = tritonx.heuristics({"BLOCK": lambda args: 64 * args["num_warps"]})(double)
+    tuned = tritonx.autotune(configs, key=["n"])(computed)
+    x = np.zeros(256, np.float32)
+    facts = tuned.explain(x, 200, grid=(1,), target="cuda:90").facts
+    assert (facts.kernel, facts.threads) == ("double", 64)
+    assert "tensor<128xf32" in json.dumps([level.lines for level in facts.levels]) and not x.any()
+    tuned[(1,)](x, 200)
+    best = tuned.best_config.num_warps
+    assert tuned.explain(x, 200, grid=(1,), target="cuda:90").facts.threads == 32 * best
+
+
 def test_tritonx_opt_writes_a_page_whose_source_is_the_input(tmp_path: Path) -> None:
     compiled = double.warmup(np.zeros(256, np.float32), 200, BLOCK=256, grid=(1,))
     path, page = tmp_path / "k.ttir", tmp_path / "k.html"

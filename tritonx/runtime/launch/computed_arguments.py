@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel.interface import Grid, KernelInterface, Keywords
 from tritonx.kernel.pickling import Named
+
+if TYPE_CHECKING:
+    from tritonx.explain import Report
 
 
 class Heuristics(Named, KernelInterface[Any]):
@@ -46,6 +49,19 @@ class Heuristics(Named, KernelInterface[Any]):
         if isinstance(self.fn, KernelInterface):
             return self.fn.launch_with(grid, args, keywords)  # pyright: ignore[reportUnknownMemberType]  # whatever it launches
         return self.fn.run(*args, grid=grid, warmup=False, **keywords)
+
+    def explain(self, /, *args: object, grid: Grid, target: str | None = None, **kwargs: object) -> Report:
+        """What the compiler makes of a launch, with the computed arguments added: `JITFunction.explain`.
+
+        >>> whole = tritonx.heuristics({"BLOCK": lambda args: args["x"].size})(double)
+        >>> whole.explain(np.zeros(8), grid=(1,), target="cuda:90").facts.kernel
+        'double'
+        """
+        known: dict[str, object] = {**dict(zip(self.arg_names, args, strict=False)), **kwargs}
+        known["grid"], known["warmup"] = grid, True
+        for name, compute in self.values.items():
+            kwargs[name] = known[name] = compute(known.copy())
+        return self.fn.explain(*args, grid=grid, target=target, **kwargs)
 
 
 _RUN = Heuristics.run
