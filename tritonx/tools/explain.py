@@ -37,15 +37,6 @@ if TYPE_CHECKING:
 IR = (".ttir", ".ttgir")
 
 
-class _Found(BaseException):
-    """The kernel is known: the program need not go on."""
-
-    def __init__(self, source: object, options: dict[str, object]) -> None:
-        super().__init__()
-        self.source = source
-        self.options = options
-
-
 def argument_parser() -> argparse.ArgumentParser:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(
@@ -67,6 +58,12 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
     from tritonx.runtime.compiling.sources import ASTSource
 
     seen: list[str] = []
+    all_found: list[tuple[object, dict[str, object]]] = []
+
+    def found(source: object, options: dict[str, object]) -> None:
+        """End the program, which may catch that; a thread ends by it without a word."""
+        all_found.append((source, options))
+        raise SystemExit
 
     def begun(*, fn: JitFunctionInfo, compile: Mapping[str, object], **_: object) -> bool:
         """Before a compile, which may fail here: the kernel can be one for the other target."""
@@ -74,13 +71,13 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
             signature, constants = cast("Types", compile["signature"]), cast("Parts", compile["constants"])
             source = ASTSource(fn.jit_function, signature, constants, *cast("list[Parts]", compile["configs"]))
             target = Target(**json.loads(str(compile["specialization_data"]))["target"])
-            raise _Found(source, {**compile, "target": target})
+            found(source, {**compile, "target": target})
         return False
 
     def listen(*, src: object, metadata: dict[str, object], **_: object) -> None:
         name = str(getattr(src, "name", "")).removeprefix("@")
         if kernel in ("", name):
-            raise _Found(src, metadata)
+            found(src, metadata)
         seen.append(name)
 
     path = sys.path[:]
@@ -93,13 +90,13 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
             with command.running(file):
                 try:
                     runpy.run_path(file, run_name="__main__")
-                except _Found as found:
-                    return found.source, found.options
-                except SystemExit as end:
-                    if end.code not in (None, 0):
+                except BaseException as end:
+                    if not all_found and not (isinstance(end, SystemExit) and end.code in (None, 0)):
                         raise
         finally:
             sys.argv, sys.path[:] = old, path
+    if all_found:
+        return all_found[0]
     known = ", ".join(dict.fromkeys(seen)) or "none"
     wanted = f"the kernel {kernel!r}" if kernel else "a kernel"
     raise command.Mistake(f"{file} does not launch {wanted}; those that it launches: {known}")

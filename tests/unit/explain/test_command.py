@@ -95,6 +95,31 @@ def test_a_kernel_that_is_not_launched(tmp_path: Path, capsys: pytest.CaptureFix
     assert "does not launch a kernel; those that it launches: none" in capsys.readouterr().err
 
 
+LAUNCHES = """
+try:
+    second[(1,)](np.zeros(256, np.float32), BLOCK=128)
+except BaseException as error:
+    raise ValueError from error
+"""
+IN_A_THREAD = """
+import threading
+thread = threading.Thread(target=lambda: second[(1,)](np.zeros(256, np.float32), BLOCK=128))
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # Python itself says nothing
+@pytest.mark.parametrize("launches", [LAUNCHES, IN_A_THREAD])
+def test_programs_that_catch_everything_or_launch_in_threads(
+    program: str, launches: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(program).write_text(PROGRAM.partition("if __name__")[0] + launches)
+    assert explain.main([program, "--target", "cuda:90", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["kernel"] == "second" and not said.err
+
+
 @pytest.mark.parametrize("text", ["", "module {\n  this is no op\n}\n"])
 def test_a_file_of_ir_that_cannot_be_read(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "k.ttir"
