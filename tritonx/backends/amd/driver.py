@@ -163,11 +163,11 @@ class AmdKernel:
             raise OutOfResources(self.threads, self.n_max_threads, "threads", "Use fewer warps.")
         self.driver = driver
         self.device = device
-        self.image = image  # HIP may read it for as long as the module lives, and so does the module's handle below
+        self.image = image  # HIP may read its binary for as long as the module lives, and so does the handle below
         with driver.on(device):
             driver.unused.unload(device, may=driver.may_unload, unload=_unload)
             handle = call("hipModuleLoadData", image.binary)
-            self.module = LoadedModule((handle, image), device, driver.unused)
+            self.module = LoadedModule((handle, image.binary), device, driver.unused)
             self.function = call("hipModuleGetFunction", handle, image.name.encode())
         self.n_regs = int(image.metadata.get("registers", 0))
         self.n_spills = int(image.metadata.get("spills", 0))
@@ -223,7 +223,7 @@ class AmdKernel:
 
 
 def _unload(handle: object) -> None:
-    module, _ = cast("tuple[object, KernelImage]", handle)
+    module, _ = cast("tuple[object, bytes]", handle)
     call("hipModuleUnload", module)
 
 
