@@ -106,7 +106,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = json.loads(capsys.readouterr().out)
     (kernel,) = said["kernels"]
     assert (said["schema"], said["status"], kernel["kernel"], kernel["targets"]) == (SCHEMA, 1, "softmax", ["cuda:90"])
-    assert set(kernel) == {"kernel", "launches", "targets", "findings", "error", "skipped"}
+    assert set(kernel) == {"kernel", "launches", "targets", "findings", "error", "skipped", "predictions"}
     assert set(kernel["findings"][0]) == {"kind", "message", "file", "line", "column", "launch"}
     documented = set(re.findall(r"`(\w+)`", PAGE.read_text()))
     assert documented >= {*said, *kernel, *kernel["findings"][0]}
