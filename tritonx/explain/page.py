@@ -7,6 +7,9 @@ from html import escape
 from importlib.resources import files
 from typing import cast
 
+GENERATOR = '<meta name="generator" content="tritonx explain">'
+"""What a page has at its start: the command replaces no other file unless it is told to."""
+
 KEYS = (
     ("/", "search"),
     ("n N", "next, previous"),
@@ -48,7 +51,8 @@ def page(facts: str) -> str:
         )
     )
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8">{GENERATOR}
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><style>
 {style}</style></head><body>
 <header><div class="title"><h1 id="name"></h1><span class="soft" id="target"></span><span class="grow"></span>

@@ -131,6 +131,19 @@ def report_of(given: argparse.Namespace, arguments: Sequence[str] = ()) -> Repor
         raise command.Mistake(str(error)) from error
 
 
+def own_page(name: str) -> str:
+    """``name``, unless a file of that name is no page of this command. Raises Mistake."""
+    from tritonx.explain.page import GENERATOR
+
+    try:
+        with open(name, encoding="utf-8", errors="replace") as page:
+            if GENERATOR not in page.read(1000):
+                raise command.Mistake(f"{name} is here and was not written by tritonx explain: name a page with -o")
+    except OSError:  # it is not here, or cannot be written either
+        pass
+    return name
+
+
 def _run(arguments: Sequence[str]) -> int:
     own, behind = list(arguments), list[str]()
     if "--" in own:
@@ -140,7 +153,7 @@ def _run(arguments: Sequence[str]) -> int:
         command.require_writable(given.output, "--output")
     report = report_of(given, behind)
     if given.output or not given.json:
-        page = given.output or f"{report.facts.kernel}.html"
+        page = given.output or own_page(f"{report.facts.kernel}.html")
         command.write(page, report.html(), "--output")
         print(page, file=sys.stderr if given.json else sys.stdout)
     if given.json:

@@ -13,6 +13,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tritonx.explain.page import GENERATOR
 from tritonx.explain.report import explain_again
 from tritonx.layouts import LinearLayout
 from tritonx.tools import explain, opt
@@ -227,3 +228,13 @@ def test_the_page_of_docs() -> None:
     assert found == stated
     for option in re.findall(r"--[a-z]+", text):
         assert option in (explain.__doc__ or "") or option in ("--html", "--json"), option
+
+
+def test_a_file_of_the_user_is_not_replaced(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page of an earlier run is."""
+    page = Path("second.html")
+    for before, status in (("<html>my notes</html>", 2), (GENERATOR, 0)):
+        page.write_text(before)
+        assert explain.main([program, "--kernel", "second", "--target", "cuda:90"]) == status
+        assert (page.read_text() == before) is (status == 2)
+    assert "second.html is here and was not written by tritonx explain" in capsys.readouterr().err
