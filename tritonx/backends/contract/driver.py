@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tritonx.backends.contract.options import Target
@@ -42,10 +42,10 @@ class KernelImage:
     parameters: tuple[Parameter, ...]
     metadata: Mapping[str, Any]
     target: Target
-    portable: Callable[[], str] | None = None
+    portable: Callable[[], str] | None = field(default=None, compare=False)
     """The text of `Backend.portable_stage`, which the driver may assemble for a device of another architecture than the
     target's; None where there is none."""
-    signature: Callable[[], Mapping[str, object] | Mapping[int, str]] | None = None
+    signature: Callable[[], Mapping[str, object] | Mapping[int, str]] | None = field(default=None, compare=False)
     """Gives the types of the source's parameters by name, ``constexpr`` among them."""
 
 
