@@ -255,13 +255,15 @@ def _run(given: argparse.Namespace) -> int:
         raise LinkerError(f"--out {given.out}: it would overwrite {header}, which is to be linked")
     for file in (header, source):
         command.require_writable(file, "--out")
+    sources = [path.with_suffix(".c") for path in given.headers] if given.shared else []
+    if lacking := next((path for path in sources if not path.exists()), None):
+        raise LinkerError(f"--shared: {lacking}, the source of {lacking.with_suffix('.h').name}, is not here")
     versions = [version for path in given.headers for version in versions_in(path)]
     for file, text in zip((header, source), link(versions, header.name, given.prefix), strict=True):
         command.write(file, text, "--out")
         print(file)
     if given.shared:
-        sources = [source, *(path.with_suffix(".c") for path in given.headers)]
-        print(shared_library(source.with_name(f"lib{source.stem}.so"), sources))
+        print(shared_library(source.with_name(f"lib{source.stem}.so"), [source, *sources]))
     return 0
 
 

@@ -184,7 +184,7 @@ def test_options_are_told_apart() -> None:
     def tell(out_ptr, num_warps: tl.constexpr):
         tl.store(out_ptr, 1 if num_warps is True else 2)
 
-    keys = [tell.launcher._bind((1,), np.zeros(1), num_warps=value)[0] for value in (1, True, 1.0, "1")]
+    keys = [tell.launcher._binder.bind((1,), np.zeros(1), num_warps=value)[0] for value in (1, True, 1.0, "1")]
     assert len(set(keys)) == 4
 
 

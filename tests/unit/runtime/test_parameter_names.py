@@ -97,7 +97,7 @@ def test_every_name_binds(fake: Any) -> None:
                 [(_, _, _, values)] = fake.own_driver.launched
                 expected = (out.ctypes.data,) if "constexpr" in form else (out.ctypes.data, 7)
                 assert sorted(values) == sorted(expected), (name, form)
-            assert made.launcher._bind(None, out=out, **{name: 7})[2] == {"out": out, name: 7}
+            assert made.launcher._binder.bind(None, out=out, **{name: 7})[2] == {"out": out, name: 7}
 
 
 ALWAYS = ("type", "self", "grid", "warmup", "_tx_k0", "é")

@@ -80,7 +80,7 @@ def test_a_launch_that_waits_for_the_same_kernel_of_another_thread() -> None:
     launcher = kernel.launcher
     x, out = arrays()
     target = fixed()
-    key, specs, bound, options, _ = launcher._bind(None, x, x, target, 64, BLOCK=64)
+    key, specs, bound, options, _ = launcher._binder.bind(None, x, x, target, 64, BLOCK=64)
     kernel[(1,)](x, x, out, 64, BLOCK=64)
     with pytest.raises(ReadOnlyArgument, match="out_ptr"):
         launcher._compile(key, specs, bound, options)
