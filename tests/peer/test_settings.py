@@ -24,8 +24,10 @@ STRICTER: dict[str, str] = {
 }
 """What `BadSetting` says is expected → what Triton does with such a text."""
 
-ELSEWHERE = frozenset({"cache.dir", "cache.dump_dir", "cache.override_dir", "compilation.disable_line_info"})
-"""Another default: below ``~/.tritonx``; no lines in the code."""
+ELSEWHERE = frozenset(
+    {"cache.dir", "cache.dump_dir", "cache.override_dir", "compilation.disable_line_info", "amd.use_async_copy"}
+)
+"""Another default: below ``~/.tritonx``; no lines in the code; unset is neither true nor false, as in Triton 3.9."""
 
 PROGRAMS = frozenset({"cuobjdump", "nvdisasm", "ptxas", "ptxas_blackwell"})
 """Each package looks for these by itself where the variable names none."""
