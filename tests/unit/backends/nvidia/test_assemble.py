@@ -25,12 +25,17 @@ print("ptxas info    : Used 44 registers")
 """
 
 
-def test_code_stands_where_it_cannot_be_denser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """512 threads of 44 registers run in twos; for three each may take 40, which one wgmma alone exceeds."""
-    stand_in = tmp_path / "ptxas"
-    stand_in.write_text(STAND_IN.format(python=sys.executable))
+def take_for_ptxas(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **values: object) -> None:
+    """Have the assembler run ``script``, a text for ``str.format`` with these values and the interpreter."""
+    stand_in = folder / "ptxas"
+    stand_in.write_text(script.format(python=sys.executable, **values))
     os.chmod(stand_in, 0o755)
     monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+
+
+def test_code_stands_where_it_cannot_be_denser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """512 threads of 44 registers run in twos; for three each may take 40, which one wgmma alone exceeds."""
+    take_for_ptxas(STAND_IN, tmp_path, monkeypatch)
     made = assembler.assemble(PTX, CAPABILITIES[90])
     assert (made.cubin, made.registers) == (b"code", 44)
 
@@ -50,10 +55,8 @@ def test_what_has_all_registers_is_not_asked_for_one_block(
 ) -> None:
     """A block of 1024 threads has 64 for each: a kernel that spills with those, or with what is rounded up to those,
     spills for one block too."""
-    stand_in, count = tmp_path / "ptxas", tmp_path / "count"
-    stand_in.write_text(SPILLS.format(python=sys.executable, registers=registers, count=str(count)))
-    os.chmod(stand_in, 0o755)
-    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    count = tmp_path / "count"
+    take_for_ptxas(SPILLS, tmp_path, monkeypatch, registers=registers, count=str(count))
     made = assembler.assemble(PTX.replace("512", "1024"), CAPABILITIES[90])
     assert (made.registers, made.spills) == (registers, 176)
     assert count.read_text().count("asked") == times
@@ -88,10 +91,8 @@ def test_what_copies_ahead_is_told_of_few_blocks(
     ptx: str, shared: int, registers: int, spills: int, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where shared memory has room for so few that each thread may take all registers."""
-    stand_in, log = tmp_path / "ptxas", tmp_path / "asked"
-    stand_in.write_text(TOLD.format(python=sys.executable, asked=str(log), spills=spills, registers=registers))
-    os.chmod(stand_in, 0o755)
-    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    log = tmp_path / "asked"
+    take_for_ptxas(TOLD, tmp_path, monkeypatch, asked=str(log), spills=spills, registers=registers)
     assert assembler.assemble(ptx, CAPABILITIES[90], shared=shared).registers == registers
     assert log.read_text().split() == asked.split()
 
@@ -112,10 +113,8 @@ def test_what_takes_far_more_registers_is_told_of_one_block_first(
     """ptxas falls back on 32 otherwise, and is asked again."""
     names = " ".join(f"%r{n}" for n in range(live))
     ptx = PTX.replace("512", "128").replace("{\n", f"{{\n.reg .b32 %r<{virtual}>;\n{code}{names}\n{names}\n")
-    stand_in, log = tmp_path / "ptxas", tmp_path / "asked"
-    stand_in.write_text(TOLD.format(python=sys.executable, asked=str(log), spills=80, registers=32))
-    os.chmod(stand_in, 0o755)
-    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    log = tmp_path / "asked"
+    take_for_ptxas(TOLD, tmp_path, monkeypatch, asked=str(log), spills=80, registers=32)
     assembler.assemble(ptx, CAPABILITIES[90])
     assert log.read_text().split() == asked.split()
 
@@ -138,10 +137,8 @@ def test_a_limit_of_nearly_all_registers_is_not_dropped(
     limit: int, spills: int, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seven registers more save little of 20,000 bytes; all of them may save any number, and seven may save a few."""
-    stand_in, count = tmp_path / "ptxas", tmp_path / "count"
-    stand_in.write_text(LIMITED.format(python=sys.executable, limit=limit, spills=spills, count=str(count)))
-    os.chmod(stand_in, 0o755)
-    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    count = tmp_path / "count"
+    take_for_ptxas(LIMITED, tmp_path, monkeypatch, limit=limit, spills=spills, count=str(count))
     ptx = PTX.replace("512, 1, 1\n", f"32, 1, 1\n.maxnreg {limit}\n")
     made = assembler.assemble(ptx, CAPABILITIES[90], may_drop_limit=True)
     assert made.spills == (spills if kept else 8)
@@ -161,10 +158,7 @@ print("ptxas info    : Used 255 registers")
 
 def test_a_limit_that_one_instruction_exceeds_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gradient of mamba's, 128×256 in 256 threads: its wgmma alone has 128 registers of results."""
-    stand_in = tmp_path / "ptxas"
-    stand_in.write_text(NARROW.format(python=sys.executable))
-    os.chmod(stand_in, 0o755)
-    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    take_for_ptxas(NARROW, tmp_path, monkeypatch)
     ptx = PTX.replace("512, 1, 1\n", "256, 1, 1\n.maxnreg 128\n")
     assert assembler.assemble(ptx, CAPABILITIES[90], may_drop_limit=True).registers == 255
     with pytest.raises(PTXASError, match="C7602"):
@@ -186,9 +180,6 @@ print("ptxas info    : Used %d registers" % (128 if dense else 137))
 def test_a_second_block_serialises_no_products(
     serialises: bool, registers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand_in = tmp_path / "ptxas"
-    stand_in.write_text(SERIALISED.format(python=sys.executable, serialises=serialises))
-    os.chmod(stand_in, 0o755)
-    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    take_for_ptxas(SERIALISED, tmp_path, monkeypatch, serialises=serialises)
     ptx = PTX.replace("512", "256").replace("{\n", "{\nwgmma.mma_async;\n")
     assert assembler.assemble(ptx, CAPABILITIES[90]).registers == registers
