@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkab
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime import knobs
+from tritonx.runtime.compiling.asm_dict import AsmDict
 from tritonx.runtime.compiling.kernel_metadata import make_metadata
 from tritonx.runtime.devices.drivers import driver_of, find_backend
 from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
@@ -34,69 +35,6 @@ class AsksForOtherCode(Protocol):
     """A loaded kernel that asks for the code of ``otherwise`` itself, where it meets what its own is not for."""
 
     otherwise: Callable[[], LoadedKernel | None]
-
-
-class StoredFile:
-    """A stage that is still on disk."""
-
-    __slots__ = ("binary", "path")
-
-    def __init__(self, path: str, binary: bool) -> None:
-        self.path = path
-        self.binary = binary
-
-    def read(self) -> str | bytes:
-        with open(self.path, "rb") as file:
-            content = file.read()
-        return content if self.binary else content.decode()
-
-
-class AsmDict(dict[str, Any]):
-    """stage name → text or bytes; a stage is read from disk, or disassembled, when asked for.
-
-    >>> compiled = double.warmup(np.zeros(8, np.float32), BLOCK=8, grid=(1,))
-    >>> "tt.func public @double" in compiled.asm["ttir"], type(compiled.asm["obj"])
-    (True, <class 'bytes'>)
-    """
-
-    disassemble: Callable[[str], Any] | None = None
-    libraries: tuple[str, ...] = ()
-    """What is not a stage, and made where ``get`` asks for it as well."""
-    renew: Callable[[], None] | None = None
-    """Makes all stages again, for files that have gone or are no text."""
-
-    def __missing__(self, key: str) -> Any:
-        if self.disassemble is not None:
-            value = self.disassemble(key)
-            if value is not None:
-                self[key] = value
-                return value
-        raise KeyError(key)
-
-    def __getitem__(self, key: str) -> Any:
-        value = super().__getitem__(key)
-        if isinstance(value, StoredFile):
-            try:
-                value = self[key] = value.read()
-            except (OSError, UnicodeDecodeError):
-                if self.renew is None:
-                    raise
-                self.renew()
-                return self[key]
-        return value
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self or key in self.libraries else default  # dict.get would not read the file
-
-    def values(self) -> Iterable[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
-        return [self[key] for key in self]
-
-    def items(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
-        return [(key, self[key]) for key in self]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """The stages; another process disassembles nothing."""
-        return AsmDict, (dict(self.items()),)
 
 
 class CompiledKernel:

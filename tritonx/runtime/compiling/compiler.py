@@ -17,9 +17,10 @@ from tritonx.backends.api import Backend, Compilation, Options, Parameter, PassS
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager, triton_key
 from tritonx.runtime.compiling import sealed
+from tritonx.runtime.compiling.asm_dict import AsmDict, StoredFile
 from tritonx.runtime.compiling.collection import without_collection
 from tritonx.runtime.compiling.compile_job import CompileJob, Made, begun, job_of, kept, run_stages
-from tritonx.runtime.compiling.compiled_kernel import AsmDict, CompiledKernel, StoredFile
+from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.compiling.keys import compile_key, compiler_key
 from tritonx.runtime.compiling.same_code import SameCode, same_code, stages_behind_text

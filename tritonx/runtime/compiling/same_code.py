@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from tritonx.backends.api import Backend, Compilation, EmitStage, Stage
 from tritonx.runtime.cache import get_cache_manager
+from tritonx.runtime.compiling.asm_dict import StoredFile
 from tritonx.runtime.compiling.compile_job import Made
-from tritonx.runtime.compiling.compiled_kernel import StoredFile
 from tritonx.runtime.compiling.keys import compile_key
 
 
