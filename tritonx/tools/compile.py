@@ -16,7 +16,7 @@ Written are NAME.HASH_SUFFIX.c and .h with
     RESULT load_NAME_HASH_SUFFIX(void), unload_...           into the current context, out of it
 where RESULT and STREAM are the vendor's. For a CPU they are int (0: success, 1: a grid or null pointer that cannot be,
 2: an assertion of the kernel failed) and void *, which is not read; the code runs on TRITONX_CPU_THREADS or all cores
-where the program is linked with libgomp (-fopenmp), on the caller's thread elsewhere. Arrays that a kernel stores to
+where the program is linked with libgomp (-fopenmp), on the caller's thread otherwise. Arrays that a kernel stores to
 may be others of its arguments, but overlap none in part, unless it is compiled with -O irregular=True. --shared also
 makes libNAME.HASH_SUFFIX.so of each, with the C compiler of the system. fp16 and bf16 are passed as their bits
 (uint16_t). `tritonx link` makes one function of several that were compiled for one kernel. FILE is run to find the

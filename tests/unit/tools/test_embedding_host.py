@@ -57,7 +57,7 @@ def address(array: np.ndarray) -> ctypes.c_void_p:
 
 
 def test_linking_what_lies_in_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Under a name that is none in C; a header is not overwritten by what it is linked into."""
+    """Where the output's name is no identifier in C; a header is not overwritten by what it is linked into."""
     function(tmp_path, "shift", "*i32, 4")
     (tmp_path / "a folder").mkdir()
     headers = [str(path) for path in tmp_path.glob("shift.*.h")]

@@ -64,7 +64,7 @@ class Options:
 
     ``extern_libs`` are files of LLVM bitcode or text by name (a mapping, kept as pairs), which GPU kernels are linked
     with that call a function of none of tritonx's own libraries. Under a name of a vendor's library (``libdevice``,
-    ``ocml``, ``ockl``) a file stands in place of the installed one.
+    ``ocml``, ``ockl``) a file replaces the installed one.
 
     >>> Options(num_warps=8).replace(num_stages=1).num_stages
     1
