@@ -1,6 +1,6 @@
 """A compiled kernel as C: a source that holds its device code and launches it through a vendor's library.
 
-``Dialect`` is what that library's names are; the text around them is the same for all.
+``Dialect`` has the names that a header needs, ``Loader`` those of loading; the text around them is the same for all.
 """
 
 from __future__ import annotations
@@ -22,24 +22,15 @@ def threads(image: KernelImage) -> int:
 
 @dataclass(frozen=True)
 class Dialect:
-    """The names of a vendor's library, beside its types of parameters (``Backend.cpp_handles``). ``prepare`` and
-    ``launch`` give C for a kernel: an expression of type ``result`` about the loaded ``function`` for each step, and
-    the launch of ``function`` with ``x``, ``y``, ``z``, ``stream`` and ``arguments``. ``whole`` writes the source
-    itself, from the name of its header, for code that no library loads; the names of loading are then not read."""
+    """What a header says of a vendor's library, beside its types of parameters (``Backend.cpp_handles``). ``source``
+    writes a kernel's source, from the name of its header."""
 
     include: str
     result: str
     success: str
     invalid: str
     stream: str
-    module: str
-    function: str
-    load: str
-    find: str
-    unload: str
-    prepare: Callable[[KernelImage], Sequence[str]]
-    launch: Callable[[KernelImage], Sequence[str]]
-    whole: Callable[[Embedded, str], str] | None = None
+    source: Callable[[Dialect, Embedded, str], str]
 
 
 @dataclass(frozen=True)
@@ -118,34 +109,47 @@ extern "C" {{
 """
 
 
-def source(dialect: Dialect, kernel: Embedded, header_name: str) -> str:
-    if dialect.whole is not None:
-        return dialect.whole(kernel, header_name)
-    name, image = kernel.function, kernel.image
-    steps = [f"{dialect.find}(&function, module, {json.dumps(image.name)})", *dialect.prepare(image)]
-    prepare = "\n".join(f"    if (result == {dialect.success}) result = {step};" for step in steps)
-    launched = "\n".join(f"    {line}" for line in dialect.launch(image))
-    x, y, z = kernel.grid
-    cells = ", ".join(f"(void *)&{name}" for name in kernel.cells) or "0"
-    return f"""\
+@dataclass(frozen=True)
+class Loader:
+    """The names by which a vendor's library loads and launches code. ``prepare`` and ``launch`` give C for a kernel: an
+    expression of type ``result`` about the loaded ``function`` for each step, and the launch of ``function`` with
+    ``x``, ``y``, ``z``, ``stream`` and ``arguments``."""
+
+    module: str
+    function: str
+    load: str
+    find: str
+    unload: str
+    prepare: Callable[[KernelImage], Sequence[str]]
+    launch: Callable[[KernelImage], Sequence[str]]
+
+    def source(self, dialect: Dialect, kernel: Embedded, header_name: str) -> str:
+        """A source that holds the device code, loads it at the first launch, and launches it."""
+        name, image = kernel.function, kernel.image
+        steps = [f"{self.find}(&function, module, {json.dumps(image.name)})", *self.prepare(image)]
+        prepare = "\n".join(f"    if (result == {dialect.success}) result = {step};" for step in steps)
+        launched = "\n".join(f"    {line}" for line in self.launch(image))
+        x, y, z = kernel.grid
+        cells = ", ".join(f"(void *)&{name}" for name in kernel.cells) or "0"
+        return f"""\
 /* {kernel.comment} */
 #include "{header_name}"
 
 static const unsigned char {name}_code[] __attribute__((aligned(16))) = {{
 {_bytes(image.binary)}
 }};
-static {dialect.module} {name}_module;
-static {dialect.function} {name}_function;
+static {self.module} {name}_module;
+static {self.function} {name}_function;
 
 {dialect.result} load_{name}(void) {{
     if ({name}_function) return {dialect.success};
-    {dialect.module} module = 0;
-    {dialect.function} function = 0;
-    {dialect.result} result = {dialect.load}(&module, {name}_code);
+    {self.module} module = 0;
+    {self.function} function = 0;
+    {dialect.result} result = {self.load}(&module, {name}_code);
     if (result != {dialect.success}) return result;
 {prepare}
     if (result != {dialect.success}) {{
-        (void){dialect.unload}(module);
+        (void){self.unload}(module);
         return result;
     }}
     {name}_module = module;
@@ -156,11 +160,11 @@ static {dialect.function} {name}_function;
 {dialect.result} unload_{name}(void) {{
     if (!{name}_function) return {dialect.success};
     {name}_function = 0;
-    return {dialect.unload}({name}_module);
+    return {self.unload}({name}_module);
 }}
 
 static {dialect.result} launch_{name}({dialect.stream} stream, unsigned x, unsigned y, unsigned z, void **arguments) {{
-    {dialect.function} function = {name}_function;
+    {self.function} function = {name}_function;
 {launched}
 }}
 

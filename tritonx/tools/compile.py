@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tritonx.backends.embedding import Argument, Dialect, Embedded, header, source
+from tritonx.backends.embedding import Argument, Dialect, Embedded, header
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiling.compiler import compile as compile_source
@@ -220,7 +220,9 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     )
     path = args.out_path or Path(name)
     files = [path.with_suffix(f".{digest}_{suffix}{ending}") for ending in (".c", ".h")]
-    for file, text in zip(files, (source(dialect, embedded, files[1].name), header(dialect, embedded)), strict=True):
+    for file, text in zip(
+        files, (dialect.source(dialect, embedded, files[1].name), header(dialect, embedded)), strict=True
+    ):
         command.write(file, text, "--out-path")
     if args.shared:
         files.append(shared_library(files[0].with_name(f"lib{files[0].stem}.so"), files[:1]))

@@ -7,17 +7,12 @@ are libgomp's, where the program has it.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from tritonx.backends.api import KernelImage, Target
 from tritonx.backends.cpu.codegen import embedded_assembly
 from tritonx.backends.cpu.host import isa_of
 from tritonx.backends.embedding import Dialect, Embedded, signature
 from tritonx.conversion.tile_to_loops.entry import RECORD_BYTES
-
-
-def _nothing(image: KernelImage) -> Sequence[str]:
-    return ()
 
 
 def assembly(text: str, target: Target, name: str) -> str:
@@ -66,7 +61,7 @@ def context(cells: int) -> str:
 """
 
 
-def source(kernel: Embedded, header_name: str) -> str:
+def source(dialect: Dialect, kernel: Embedded, header_name: str) -> str:
     """The whole C source."""
     name, metadata = kernel.function, kernel.image.metadata
     is_regular = metadata.get("otherwise") is not None
@@ -96,7 +91,7 @@ int unload_{name}(void) {{
     return 0;
 }}
 
-int {name}({signature(DIALECT, kernel)}) {{
+int {name}({signature(dialect, kernel)}) {{
 {kernel.declared()}    const long long grid[] = {{(long long)({x}), (long long)({y}), (long long)({z})}};
 {context(len(kernel.cells))}
     static int loaded;
@@ -116,18 +111,4 @@ int {name}({signature(DIALECT, kernel)}) {{
 """
 
 
-DIALECT = Dialect(
-    include="stddef.h",
-    result="int",
-    success="0",
-    invalid="1",
-    stream="void *",
-    module="",
-    function="",
-    load="",
-    find="",
-    unload="",
-    prepare=_nothing,
-    launch=_nothing,
-    whole=source,
-)
+DIALECT = Dialect(include="stddef.h", result="int", success="0", invalid="1", stream="void *", source=source)

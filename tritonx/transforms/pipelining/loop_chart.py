@@ -52,7 +52,7 @@ def bounds_of(pipeline: LoopPipeline) -> dict[str, int]:
 
 
 def bound_of(pipeline: LoopPipeline, schedule: Schedule) -> str:
-    """The first of these that the interval is as long as; dependences where it is as long as neither."""
+    """The first of these that the interval is as long as; dependences where it is as long as none of them."""
     reached = [what for what, cycles in bounds_of(pipeline).items() if cycles == schedule.interval]
     return reached[0] if reached else "dependences"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tritonx.backends.api import KernelImage
-from tritonx.backends.embedding import Dialect, threads
+from tritonx.backends.embedding import Dialect, Loader, threads
 
 
 def launch(image: KernelImage) -> Sequence[str]:
@@ -22,11 +22,13 @@ DIALECT = Dialect(
     success="hipSuccess",
     invalid="hipErrorInvalidValue",
     stream="hipStream_t",
-    module="hipModule_t",
-    function="hipFunction_t",
-    load="hipModuleLoadData",
-    find="hipModuleGetFunction",
-    unload="hipModuleUnload",
-    prepare=lambda _: (),
-    launch=launch,
+    source=Loader(
+        module="hipModule_t",
+        function="hipFunction_t",
+        load="hipModuleLoadData",
+        find="hipModuleGetFunction",
+        unload="hipModuleUnload",
+        prepare=lambda _: (),
+        launch=launch,
+    ).source,
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tritonx.backends.api import KernelImage
-from tritonx.backends.embedding import Dialect, threads
+from tritonx.backends.embedding import Dialect, Loader, threads
 from tritonx.backends.nvidia.launch.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT
 
 
@@ -80,11 +80,13 @@ DIALECT = Dialect(
     success="CUDA_SUCCESS",
     invalid="CUDA_ERROR_INVALID_VALUE",
     stream="CUstream",
-    module="CUmodule",
-    function="CUfunction",
-    load="cuModuleLoadData",
-    find="cuModuleGetFunction",
-    unload="cuModuleUnload",
-    prepare=prepare,
-    launch=launch,
+    source=Loader(
+        module="CUmodule",
+        function="CUfunction",
+        load="cuModuleLoadData",
+        find="cuModuleGetFunction",
+        unload="cuModuleUnload",
+        prepare=prepare,
+        launch=launch,
+    ).source,
 )
