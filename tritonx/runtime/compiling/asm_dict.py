@@ -64,6 +64,6 @@ class AsmDict(dict[str, Any]):
     def items(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
         return [(key, self[key]) for key in self]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[AsmDict], tuple[dict[str, object]]]:
         """The stages; another process disassembles nothing."""
         return AsmDict, (dict(self.items()),)
