@@ -5,7 +5,8 @@ and order in a function agree on one width, so that what flows between them keep
 the largest that any of them can use, but no more than a store moves at once that what is loaded goes to: a wider share
 per thread would leave gaps between the threads of each of its accesses. What only a product takes goes to none: the
 product has a layout of its own. An atomic is as wide as one instruction of the target does it. Where a unit takes words
-of neighbours along K (`GpuTarget.packs_along_k`), a thread loads neighbours of both dims.
+of neighbours along K (`GpuTarget.packs_along_k`), a thread loads neighbours of both dims; not of what copies past the
+registers bring, which reads of shared memory may transpose.
 """
 
 from __future__ import annotations
@@ -85,12 +86,29 @@ def coalesced_encodings(
 
 def _fill_words(access: _Access, per_thread: list[int], along: int | None, target: GpuTarget) -> None:
     """Gives a thread neighbours along K as well, as many as a register holds, of an operand that lies along another dim
-    in memory: it makes the words that the product takes of its own registers."""
-    if along is None or along == access.order[0]:
+    in memory, or whose neighbours are loaded one by one: it makes the words that the product takes of its own
+    registers."""
+    if along is None or _is_copied(access, per_thread, target):
         return
-    share = prod(access.shape) // (target.num_warps * target.warp_size * prod(per_thread))
-    bits = max(8, bit_width(element_type(type_of(access.op.results[0]))))
-    per_thread[along] = max(1, min(8 * WORD // bits, share, access.shape[along]))
+    own = per_thread[along]
+    share = own * prod(access.shape) // (target.num_warps * target.warp_size * prod(per_thread))
+    per_thread[along] = max(own, min(8 * WORD // _bits(access), share, access.shape[along]))
+
+
+def _bits(access: _Access) -> int:
+    return max(8, bit_width(element_type(type_of(access.op.results[0]))))
+
+
+def _is_copied(access: _Access, per_thread: Sequence[int], target: GpuTarget) -> bool:
+    """Whether copies past the registers are wide enough for what threads would load, which goes to products as it is;
+    the same limit as in `lane_copies.loaded_by_lanes`."""
+    if not target.costs.lane_bytes:
+        return False
+    (result,) = access.op.results
+    nbytes = per_thread[access.order[0]] * _bits(access) // 8
+    least = min(max(target.costs.lane_bytes), nbytes) // 2
+    wide = any(least <= one <= nbytes for one in target.costs.lane_bytes)
+    return wide and all(isinstance(use.operation, tile.DotOp | tile.DotScaledOp) for use in result.uses)
 
 
 def _summed_dims(ops: Sequence[Operation]) -> dict[SSAValue, int | None]:

@@ -63,9 +63,8 @@ class GpuTarget:
 
     @property
     def packs_along_k(self) -> bool:
-        """Whether threads best load neighbours along K of operands that lie along another dim in memory: a unit takes
-        words of them, and threads store what they load."""
-        return not self.costs.lane_bytes and any(unit.packs_along_k for unit in self.units)
+        """Whether threads that load and store operands best have neighbours along K: a unit takes words of them."""
+        return any(unit.packs_along_k for unit in self.units)
 
     @property
     def matrix_types(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.analysis.buffers import tensor_layout
+from tritonx.analysis.unit_costs import UNKNOWN_COSTS
 from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
@@ -119,6 +120,45 @@ def test_words_along_k(element, columns, between, share, unit):
     target = GpuTarget("test", units=(unit,), warp_size=64)
     found = encodings(text, arguments, target)[0].size_per_thread
     assert found == (share if not isinstance(unit, WarpMatrixUnit) else (1, share[1]))
+
+
+@pytest.mark.parametrize(
+    ("element", "stride", "lanes", "between", "share"),
+    [
+        ("f16", 128, (4, 16), "", (1, 8)),  # a copy brings it
+        ("f16", 128, (4,), "", (1, 8)),
+        ("f16", 128, (4, 16), "computed", (2, 8)),
+        ("f16", 129, (4, 16), "", (2, 1)),  # elements lie apart
+        ("f16", 130, (4, 16), "", (1, 2)),
+        ("i8", 129, (4, 16), "", (4, 1)),
+        ("f32", 129, (4, 16), "", (1, 1)),
+    ],
+)
+def test_words_along_k_of_what_no_copy_brings(element, stride, lanes, between, share):
+    """Copies to the LDS leave it to reads to transpose; threads that load and store make words."""
+    tile, left, summed = f"tensor<64x128x{element}>", f"tensor<64x64x{element}>", "i32" if element == "i8" else "f32"
+    text = access(element, "x", 128, stride=stride) + f"  %v = tt.load %xp : tensor<64x128x!tt.ptr<{element}>>\n"
+    b = "%v"
+    if between:
+        b, text = "%w", text + f"  %w = arith.addf %v, %v : {tile}\n"
+    sums = f"tensor<64x128x{summed}>"
+    text += f"  %d = tt.dot %a, {b}, %c : {left} * {tile} -> {sums}\n"
+    arguments = f"%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %a: {left}, %c: {sums}"
+    costs = replace(UNKNOWN_COSTS, lane_bytes=lanes)
+    target = GpuTarget("test", units=(WaveMatrixCore(4),), warp_size=64, costs=costs)
+    assert encodings(text, arguments, target)[0].size_per_thread == share
+
+
+@pytest.mark.parametrize(("element", "share"), [("f16", (1, 2)), ("i8", (1, 4)), ("f32", (1, 1))])
+def test_words_of_neighbours_that_are_loaded_one_by_one(element, share):
+    """A of a product, whose rows lie along K and are not aligned."""
+    tile, summed = f"tensor<64x64x{element}>", "i32" if element == "i8" else "f32"
+    text = access(element, "x", 64, stride=65) + f"  %v = tt.load %xp : tensor<64x64x!tt.ptr<{element}>>\n"
+    sums = f"tensor<64x64x{summed}>"
+    text += f"  %d = tt.dot %v, %b, %c : {tile} * {tile} -> {sums}\n"
+    arguments = f"%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %b: {tile}, %c: {sums}"
+    target = GpuTarget("test", units=(WaveMatrixCore(3),), warp_size=64)
+    assert encodings(text, arguments, target)[0].size_per_thread == share
 
 
 def test_the_stride_of_rows_limits_the_width():
