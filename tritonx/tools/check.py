@@ -19,6 +19,9 @@ parameters with defaults are drawn (docs/check.md says how, and what a reference
     def reference(x, y, n, BLOCK):       # optional; arrays of floats come as float64
         return np.exp(x)
 
+    def predicted_inputs(n=2**28):       # optional; launches for --predict that are not executed
+        yield (tritonx.cdiv(n, 1024),), (np.empty(n, np.float32), np.empty(n, np.float32), n), {"BLOCK": 1024}
+
 The exit status is 0 where nothing was found, 1 where
 something was, 2 for a mistake in the call.
 """
@@ -65,12 +68,14 @@ def check_kernel(
     seconds: float = SECONDS,
     name: str = "",
     predict: Sequence[Target] = (),
+    predicted: Iterable[Launch] = (),
 ) -> KernelReport:
     """Judge `kernel` (also one with a tuner or heuristics) for `launches` with arrays of the host. `reference` is
     called with the parameters by name, arrays of floats as float64. `targets`: what to compile for besides the host;
     None for `default_targets`. `seconds`: that a program may take in the interpreter; `predict`: targets
-    whose bound and time are estimated (seconds, by the compiler's model, in `KernelReport.predictions`). It compiles
-    whatever TRITONX_SEALED says. Raises a `Mistake` for what is no kernel, and without launches.
+    whose bound and time are estimated (seconds, by the compiler's model, in `KernelReport.predictions`); `predicted`:
+    launches of any size for which they are as well, and which are not judged. It compiles whatever TRITONX_SEALED
+    says. Raises a `Mistake` for what is no kernel, and without launches.
 
     >>> from tritonx.tools.check import Launch, check_kernel
     >>> x = np.zeros(6, np.float32)
@@ -85,10 +90,11 @@ def check_kernel(
     with knobs.compilation.scope():
         knobs.compilation.sealed = None
         chosen = default_targets() if targets is None else targets
-        Judge(kernel, report, reference, chosen, seconds, Predictor(predict, seconds) if predict else None).judge(
-            launches
-        )
-    if not (report.launches or report.findings or report.skipped):
+        predictor = Predictor(predict, seconds) if predict else None
+        Judge(kernel, report, reference, chosen, seconds, predictor).judge(launches)
+        if predictor is not None:
+            predictor.predict(kernel, predicted, report)
+    if not (report.launches or report.findings or report.skipped or report.predictions):
         raise command.Mistake(f"there are no launches of {report.kernel}")
     return report
 
@@ -108,11 +114,12 @@ def check(
     reports: list[KernelReport] = []
     with fresh_memory.watched():
         with command.running(file):
-            found = cases(file, kernel, inputs)
+            found = cases(file, kernel, inputs, predict=bool(predict))
         for case, launches in [(case, _launches(file, case, seed, draws)) for case in found]:
-            if launches:
+            large = _predicted(file, case) if predict else []
+            if launches or large:
                 reports.append(
-                    check_kernel(case.kernel, launches, case.reference, targets, seconds, case.name, predict)
+                    check_kernel(case.kernel, launches, case.reference, targets, seconds, case.name, predict, large)
                 )
             else:
                 skipped = {"launches": f"the file has no function {case.wanted} that gives them"}
@@ -134,6 +141,14 @@ def _launches(file: str, case: Case, seed: int, draws: int) -> list[Launch]:
     if not found:
         raise command.Mistake(f"{file}: {getattr(case.make, '__name__', 'the function')}() gives no launches")
     return found
+
+
+def _predicted(file: str, case: Case) -> list[Launch]:
+    """Those that are predicted alone. Their arrays are not filled: what they hold is not judged."""
+    if case.predicted is None:
+        return []
+    with command.running(file), fresh_memory.unwatched():
+        return list(drawn(case.predicted, 0, 1))
 
 
 def argument_parser() -> argparse.ArgumentParser:

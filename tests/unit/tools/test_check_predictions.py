@@ -12,6 +12,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.backends.registry import parse_target
+from tritonx.runtime.tuning.case import NoCase
 from tritonx.tools import check
 from tritonx.tools.checking.launches import Launch, innermost
 from tritonx.tools.checking.predictions import Predictor
@@ -120,3 +121,50 @@ def test_a_target_without_a_known_chip_is_named(tmp_path: Path) -> None:
     file.write_text(FILE)
     (kernel,) = check.check(str(file), targets=[], predict=[parse_target("cuda:120")[1]]).kernels
     assert kernel.skipped == {"prediction": "cuda:120: the numbers of no chip are known"} and not kernel.predictions
+
+
+LARGE = """import numpy as np, tritonx, tritonx.language as tl
+
+@tritonx.autotune([tritonx.Config({"B": 512}), tritonx.Config({"B": 1024})], key=["n"])
+@tritonx.jit
+def copy(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+def predicted_inputs(n=2**33):
+    yield lambda meta: (tritonx.cdiv(n, meta["B"]),), (np.empty(n, np.int8), np.empty(n, np.int8), n), {}
+"""
+
+
+def test_large_launches_are_predicted_and_not_executed(tmp_path: Path) -> None:
+    """Two arrays of 8 GiB: of either only pages that three programs touch are taken, and no finding is made of reads of
+    what was never written."""
+    file = tmp_path / "large_kernels.py"
+    file.write_text(LARGE)
+    (kernel,) = check.check(str(file), targets=[], predict=[parse_target("cuda:90")[1]]).kernels
+    assert not kernel.findings and not kernel.launches and not kernel.skipped
+    assert [each.launch for each in kernel.predictions] == [f"n={2**33}, B=512", f"n={2**33}, B=1024"]
+    for each in kernel.predictions:
+        assert each.bound == "memory" and each.seconds == pytest.approx(2 * 2**33 / 4.8e12)
+    with pytest.raises(NoCase, match="no kernel with a function tuning_inputs"):
+        check.check(str(file), targets=[])
+
+
+def test_a_launch_that_cannot_be_predicted_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "misfits.py"
+    file.write_text(
+        FILE
+        + """
+def predicted_inputs(n=2**20):
+    yield (1,), (np.empty(n, np.float32),), {"B": 64}
+"""
+    )
+    (kernel,) = check.check(str(file), targets=[], predict=[parse_target("cuda:90")[1]]).kernels
+    assert kernel.launches == 1 and len(kernel.predictions) == 1
+    assert kernel.skipped == {"prediction": "missing a required argument: 'y' [n=1048576]"}
+
+
+def test_as_many_sizes_are_drawn_as_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "drawn_sizes.py"
+    file.write_text(FILE.replace("tuning_inputs():", "tuning_inputs(n=90):"))
+    assert [check.check(str(file), targets=[], draws=n).kernels[0].launches for n in (1, 2, 3)] == [1, 2, 3]

@@ -309,10 +309,7 @@ class Judge:
 
     def _predict(self, runs: Runs) -> None:
         if self.predictor is not None:
-            found, why = self.predictor.of(runs, self._words)
-            self.report.predictions += found
-            if why:
-                self.report.skipped["prediction"] = why
+            self.predictor.add(runs, self._words, self.report)
 
     # Compiling -------------------------------------------------------------------------------------------------------
 

@@ -50,11 +50,13 @@ class Case:
     reference: Callable[..., object] | None
     wanted: str = ""
     """What the function that gives launches may be called."""
+    predicted: Make | None = None
+    """The function that gives launches that are predicted and not executed."""
 
 
-def cases(file: str, kernel: str = "", inputs: str = "") -> list[Case]:
+def cases(file: str, kernel: str = "", inputs: str = "", *, predict: bool = False) -> list[Case]:
     """What the file has to check: the kernel named, or each that no other kernel calls. Raises `NoCase` where none has
-    launches."""
+    launches; those to predict count if `predict`."""
     members = vars(module(file))
     own = {name: value for name, value in members.items() if jit_function(value) is not None}
     if kernel and kernel not in own:
@@ -65,7 +67,7 @@ def cases(file: str, kernel: str = "", inputs: str = "") -> list[Case]:
     names = [n for n, v in own.items() if not {id(v), id(jit_function(v))} & called and id(v) not in inner]
     names = [kernel] if kernel else [n for n in names if _of_file(own[n], members)]
     found = [_case(members, name, own[name], inputs) for name in names]
-    if all(case.make is None for case in found):
+    if all(case.make is None and (case.predicted is None or not predict) for case in found):
         wanted = inputs or (f"{INPUTS} or inputs_{kernel or 'KERNEL'}")
         option = "--inputs: " if inputs else ""
         raise NoCase(f"{option}{file} has no kernel with a function {wanted}() that gives launches")
@@ -76,7 +78,10 @@ def _case(members: Mapping[str, object], name: str, kernel: object, inputs: str)
     wanted = (inputs,) if inputs else (f"inputs_{name}", INPUTS)
     give = _named(members, wanted)
     make = None if give is None else cast("Make", members[give])
-    return Case(name, kernel, make, _reference(members, name), " or ".join(f"{each}()" for each in wanted))
+    large = _named(members, (f"predicted_inputs_{name}", "predicted_inputs"))
+    predicted = None if large is None else cast("Make", members[large])
+    words = " or ".join(f"{each}()" for each in wanted)
+    return Case(name, kernel, make, _reference(members, name), words, predicted)
 
 
 def _named(members: Mapping[str, object], names: Sequence[str]) -> str | None:
@@ -141,7 +146,7 @@ def _draws(make: Make, rng: random.Random, count: int) -> list[dict[str, object]
         found.append({**defaults, **chosen, **{n: rng.random() < 0.5 for n in flags}})
     for number, each in enumerate(found[1:]):
         each.update(dict.fromkeys(flags, bool(number % 2)))
-    return [each for number, each in enumerate(found) if each not in found[:number]]
+    return [each for number, each in enumerate(found) if each not in found[:number]][:count]
 
 
 def _prime(rng: random.Random, default: int) -> int:

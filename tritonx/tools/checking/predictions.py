@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
@@ -20,7 +20,8 @@ from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.watched import EndlessProgram, user_line
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import InterpreterError, TritonError
-from tritonx.tools.checking.launches import Unwrapped
+from tritonx.tools.checking.launches import Launch, Unwrapped, configurations, innermost
+from tritonx.tools.checking.report import KernelReport
 from tritonx.tools.checking.runs import Runs
 
 Trips = dict[tuple[str, int], float]
@@ -34,12 +35,30 @@ class Predictor:
     seconds: float
     _known: dict[str, Facts] = field(default_factory=dict[str, Facts])
 
+    def predict(self, kernel: object, launches: Iterable[Launch], report: KernelReport) -> None:
+        """Launches that are not judged, however large they are: three programs of each are executed. Of a tuner each
+        configuration is predicted."""
+        for launch in launches:
+            try:
+                for number in range(configurations(kernel, launch)):
+                    found = innermost(kernel, launch, number)
+                    self.add(Runs(found, self.seconds, keep=False), found.words, report)
+            except (TritonError, TypeError, ValueError, OverflowError) as error:
+                report.skipped["prediction"] = f"{_line(error)} [{launch.words}]"
+
+    def add(self, runs: Runs, words: str, report: KernelReport) -> None:
+        """What `of` says, in the report."""
+        found, why = self.of(runs, words)
+        report.predictions += found
+        if why:
+            report.skipped["prediction"] = why
+
     def of(self, runs: Runs, words: str) -> tuple[list[Prediction], str]:
         """The predictions, and why there are none, of some targets or of all."""
         try:
             trips = self.trips(runs)
         except InterpreterError as error:
-            return [], f"{' '.join(str(error).split())} [{words}]"
+            return [], f"{_line(error)} [{words}]"
         held = sum(array.nbytes for array in runs.arrays.values())
         found: list[Prediction] = []
         why = ""
@@ -53,7 +72,7 @@ class Predictor:
             try:
                 facts = self._facts(runs.launch, target, options)
             except TritonError as error:
-                why = f"{target}: {' '.join(str(error).split())[:200]}"
+                why = f"{target}: {_line(error)[:200]}"
                 continue
             one = predicted(facts, chip, runs.programs, trips, held, words)
             found += [] if one is None else [one]
@@ -97,3 +116,7 @@ class Predictor:
             if (place := user_line(loop)) is not None:
                 found[place[:2]] = found.get(place[:2], 0.0) + times / len(chosen)
         return found
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

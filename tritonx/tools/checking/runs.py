@@ -44,9 +44,10 @@ _LOCKS = (scf.WhileOp, tile.AtomicPollOp)
 
 
 class Runs:
-    """See the head of the file. Raises what compiling raises."""
+    """See the head of the file. Without `keep` the contents of memory are not kept, and no run begins with them. Raises
+    what compiling raises."""
 
-    def __init__(self, launch: Unwrapped, seconds: float) -> None:
+    def __init__(self, launch: Unwrapped, seconds: float, *, keep: bool = True) -> None:
         self.launch = launch
         self.watch = Watch(seconds)
         self.memory = WatchedMemory(self.watch)
@@ -59,7 +60,7 @@ class Runs:
         if callable(grid := launch.grid):
             extents = asked("the grid", lambda: grid({**launch.arguments, **launch.options}))
         self.grid = normalise_grid(cast("tuple[int, ...]", extents))
-        self.saved: Saved | None = self.memory.save()
+        self.saved: Saved | None = self.memory.save() if keep else None
         self._machine: Machine | None = None
         self._execution = Execution(self.grid, self.memory, watch=self.watch.wrap)
         self.ops = list(self.module.walk())
