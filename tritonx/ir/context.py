@@ -26,6 +26,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "cf": ("tritonx.dialects.cf", "Cf"),
     "ub": ("tritonx.dialects.ub", "Ub"),
     "gpu": ("tritonx.dialects.gpu", "Gpu"),
+    "proton": ("tritonx.dialects.proton", "Proton"),
     "llvm": ("tritonx.dialects.llvm", "Llvm"),
     "func": ("xdsl.dialects.func", "Func"),
     "test": ("xdsl.dialects.test", "Test"),
