@@ -7,6 +7,7 @@ need no condition. What is conditional:
 
 - the passes of `PIPELINING`, for targets that run the copies of loops ahead (`GpuTarget.pipelined`);
 - `check-bounds`, where accesses are to be checked (`checked`);
+- `drop-records`, unless regions are measured (`recorded`);
 - what a backend's inserts leave out for one of its options, each in its own list;
 - what a module no longer needs: one that is `ttg` already gets the passes of `memory_passes` alone, one whose shared
   memory is placed those of them that say so (`Contract.placed`).
@@ -45,6 +46,7 @@ from tritonx.transforms.tile.check_bounds import CheckBounds
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
+from tritonx.transforms.tile.drop_records import DropRecords
 from tritonx.transforms.tile.flatten_loops import FlattenLoops
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
@@ -58,15 +60,16 @@ PIPELINING = frozenset(
 """Of `layout_passes`, those for loops whose copies run ahead of what needs them."""
 
 
-def tile_passes(new: Sequence[Insert] = (), *, checked: bool = False) -> Passes:
-    """On `tt`: `TILE_PIPELINE`, with ``new`` passes, and with one that checks accesses, all of which are through
-    pointers behind `rewrite-descriptors`.
+def tile_passes(new: Sequence[Insert] = (), *, checked: bool = False, recorded: bool = False) -> Passes:
+    """On `tt`: `TILE_PIPELINE`, with ``new`` passes, with one that checks accesses, all of which are through pointers
+    behind `rewrite-descriptors`, and one that drops records of regions.
 
-    >>> tile_passes()[0].name
-    'inline'
+    >>> tile_passes()[1].name
+    'drop-records'
     """
     checks = [Insert(CheckBounds(), after="rewrite-descriptors")] if checked else []
-    return inserted(TILE_PIPELINE, [*new, *checks])
+    drops = [] if recorded else [Insert(DropRecords(), after="inline")]
+    return inserted(TILE_PIPELINE, [*drops, *new, *checks])
 
 
 def layout_passes(gpu: GpuTarget, new: Sequence[Insert] = ()) -> Passes:
@@ -127,7 +130,12 @@ def memory_passes(gpu: GpuTarget, new: Sequence[Insert] = ()) -> Passes:
 
 
 def gpu_passes(
-    gpu: GpuTarget, on_tiles: Sequence[Insert] = (), on_layouts: Sequence[Insert] = (), *, checked: bool = False
+    gpu: GpuTarget,
+    on_tiles: Sequence[Insert] = (),
+    on_layouts: Sequence[Insert] = (),
+    *,
+    checked: bool = False,
+    recorded: bool = False,
 ) -> tuple[Passes, Passes, Passes]:
     """The three lists, one behind the other, with a backend's own passes ``on_tiles`` and ``on_layouts``. Raises
     ``ValueError`` where one of them names a pass that there is not. Products that a unit multiplies with their scales
@@ -135,11 +143,17 @@ def gpu_passes(
     layouts, memory = by_list((layout_passes(replace(gpu, pipelined=True)), memory_passes(gpu)), on_layouts)
     formats, instructions = gpu.scaled_products
     scales = Insert(DecomposeScaledDots(formats, instructions), instead="decompose-scaled-dots")
-    return tile_passes((scales, *on_tiles), checked=checked), layout_passes(gpu, layouts), memory_passes(gpu, memory)
+    tiles = tile_passes((scales, *on_tiles), checked=checked, recorded=recorded)
+    return tiles, layout_passes(gpu, layouts), memory_passes(gpu, memory)
 
 
 def gpu_stages(
-    gpu: GpuTarget, on_tiles: Sequence[Insert] = (), on_layouts: Sequence[Insert] = (), *, checked: bool = False
+    gpu: GpuTarget,
+    on_tiles: Sequence[Insert] = (),
+    on_layouts: Sequence[Insert] = (),
+    *,
+    checked: bool = False,
+    recorded: bool = False,
 ) -> tuple[PassStage, PassStage]:
     """`ttir` and `ttgir`, which run `gpu_passes`.
 
@@ -147,5 +161,5 @@ def gpu_stages(
     >>> [stage.name for stage in gpu_stages(GpuTarget("mine"), on_layouts=[Insert(Fold(), after="assign-layouts")])]
     ['ttir', 'ttgir']
     """
-    tiles, layouts, memory = gpu_passes(gpu, on_tiles, on_layouts, checked=checked)
+    tiles, layouts, memory = gpu_passes(gpu, on_tiles, on_layouts, checked=checked, recorded=recorded)
     return tile_stage(tiles), gpu_stage(layouts, memory)

@@ -16,6 +16,7 @@ that is how the region of a reduction runs on all lanes at once.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TextIO
@@ -64,11 +65,19 @@ class Execution:
     check_assertions: bool = True
     watch: Callable[[Operation, Function], Function] | None = None
     """Called once for each op that is bound, with its function; returns the function that runs in its place."""
+    regions: list[tuple[int, str, bool, int]] | None = None
+    """What `proton.record` notes: the program's number, the region, whether it starts, and the time in nanoseconds."""
     output: TextIO | None = None
     """Where `tt.print` writes; None stands for what `sys.stdout` is when it does."""
 
     def __post_init__(self) -> None:
         self.live = LiveArrays(self.memory)
+
+    def record(self, region: str, *, starts: bool) -> None:
+        """A region starts or ends."""
+        if self.regions is not None:
+            (x, y, z), (columns, rows, _) = self.program, self.grid
+            self.regions.append((x + columns * (y + rows * z), region, starts, time.perf_counter_ns()))
 
     def write(self, lines: Iterable[str]) -> None:
         """Lines of device output."""

@@ -51,10 +51,12 @@ from tritonx.language.values.tuples import tuple_type
 from tritonx.runtime.compiling.jit_function import JITFunction
 from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.compiling.request import Request
+from tritonx.runtime.driver import choice
 from tritonx.runtime.errors import InterpreterError
 from tritonx.runtime.launch.arg_spec import ArgSpec
 from tritonx.runtime.launch.dataclass_arguments import parts_of, record_in
 from tritonx.runtime.launch.launch_hooks import LazyDict, around_launch, launch_data
+from tritonx.runtime.launch.measured_launch import RecordsOfLines
 
 ASSERTING = {"debug": True, "sanitize_overflow": False}
 """The kernel's assertions always run; sums that overflow wrap, as they do on a device."""
@@ -110,6 +112,8 @@ class InterpretedFunction(JITFunction):
 
     def _run_lines(self, extents: tuple[int, int, int], request: Request) -> None:
         execution = Execution(grid=extents, memory=(host := HostMemory()).memory, poison=self.poison)
+        if request.options.instrumentation_mode:
+            execution.regions = []
         options = request.options.replace(**ASSERTING)
         semantic = EagerSemantics(execution, options, call)
         values = {p.name: _argument(p, spec, request, host) for p, spec in zip(self.params, request.specs, strict=True)}
@@ -117,6 +121,8 @@ class InterpretedFunction(JITFunction):
         with active.activate(semantic), np.errstate(all="ignore"), room_for_calls():
             _run_programs(execution, python, values)
         host.write_back()
+        if execution.regions is not None and choice.listener is not None:
+            choice.listener(RecordsOfLines(tuple(execution.regions)))
 
     def _described(self, symbol: str, extents: tuple[int, int, int], request: Request) -> LazyDict:
         """What launch hooks receive: as of a compiled kernel that has no stages and runs on stream 0."""

@@ -51,7 +51,6 @@ class AmdOptions(GpuOptions):
     buffer_ops: bool = True
     arch: str | None = None
     backend_name: str = "hip"
-    instrumentation_mode: str = ""
     line_info: bool = False
 
     @property

@@ -22,9 +22,9 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     from tritonx.backends.amd.layout_target import gpu_target
     from tritonx.backends.gpu_passes import gpu_stages
 
-    own = tuple(on_layouts(target, options))
+    own, recorded = tuple(on_layouts(target, options)), bool(options.instrumentation_mode)
     return (
-        *gpu_stages(gpu_target(target, options), on_layouts=own, checked=options.check_bounds),
+        *gpu_stages(gpu_target(target, options), on_layouts=own, checked=options.check_bounds, recorded=recorded),
         EmitStage("llir", emit_llvm),
         EmitStage("amdgcn", emit_assembly, tells=lambda: knobs.dump_amdgcn),
         EmitStage("hsaco", emit_code_object, kind="binary"),

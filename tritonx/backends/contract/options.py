@@ -62,6 +62,9 @@ class Options:
     ``check_bounds`` checks every access against the memory of the arguments; a launch with ``debug`` sets it, where it
     is not given. `tritonx.compile` does not: what launches its kernels need not pass the table of that memory.
 
+    ``instrumentation_mode`` has kernels record when their regions begin and end (`tritonx.profiler.language`): the text
+    of a mode of `tritonx.profiler.mode`. A session that measures regions sets it. Empty: nothing is recorded.
+
     ``extern_libs`` are files of LLVM bitcode or text by name (a mapping, kept as pairs), which GPU kernels are linked
     with that call a function of none of tritonx's own libraries. Under a name of a vendor's library (``libdevice``,
     ``ocml``, ``ockl``) a file replaces the installed one.
@@ -83,6 +86,7 @@ class Options:
     supported_fp8_dtypes: tuple[str, ...] = ()
     extern_libs: tuple[tuple[str, str], ...] = ()
     ir_override: str | None = None
+    instrumentation_mode: str = ""
 
     PORTABLE: ClassVar[frozenset[str]] = frozenset()
     """Of the options that a backend adds, those that kernels pass wherever they run, since they say how and not what to

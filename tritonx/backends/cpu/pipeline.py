@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 def stages(target: Target, options: CpuOptions) -> tuple[Stage, ...]:
+    from tritonx.transforms.tile.drop_records import DropRecords
     from tritonx.transforms.tile.guard_null_pointers import GuardNullPointers
     from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
     passes = checked(TILE_PIPELINE) if options.check_bounds else TILE_PIPELINE
+    passes = passes if options.instrumentation_mode else (DropRecords(), *passes)
     guards = (GuardNullPointers(),) if options.irregular else ()
     return (
         PassStage("ttir", (*passes, *guards)),
@@ -51,7 +53,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     compilation.origin = Origin(functions[0] if functions else None)
     try:
         given = {"fuse": options.enable_fp_fusion, "irregular": options.irregular}
-        lowered = lower_module(module, isa, data_layout=data_layout(isa), **given)
+        recorded = options.instrumentation_mode
+        lowered = lower_module(module, isa, data_layout=data_layout(isa), recorded=recorded, **given)
     except TritonError:
         raise
     except Exception as error:
@@ -68,6 +71,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         otherwise=None if options.irregular else {"irregular": True},
         apart=tuple(map(astuple, lowered.pairs)),
         assertions=lowered.assertions,
+        **lowered.regions,
         **checks_of(module),
     )
     return lowered.text

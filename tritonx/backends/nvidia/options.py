@@ -48,7 +48,6 @@ class NvidiaOptions(GpuOptions):
     ptx_options: str | None = None
     arch: str | None = None
     backend_name: str = "cuda"
-    instrumentation_mode: str = ""
     min_shared_mem: int | None = None
     sched4reg: bool = False
     clc: bool = False

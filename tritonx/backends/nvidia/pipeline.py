@@ -25,7 +25,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
     gpu, own = gpu_target(target, options), (tuple(on_tiles(target, options)), tuple(on_layouts(target, options)))
     return (
-        *gpu_stages(gpu, *own, checked=checks_accesses(options)),
+        *gpu_stages(gpu, *own, checked=checks_accesses(options), recorded=bool(options.instrumentation_mode)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx, tells=lambda: knobs.dump_nvptx),
         EmitStage("cubin", emit_cubin, kind="binary", needs_tool=True, tells=lambda: knobs.dump_ptxas_log),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.counters import next_count
+from tritonx.conversion.gpu_to_llvm import regions
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shared import paddings
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
@@ -277,6 +278,8 @@ def jump(f: FunctionEmitter, op: Operation, target: Block, values: Iterable[SSAV
 
 
 def return_(op: Operation, f: FunctionEmitter) -> None:
+    if f.is_kernel and f.module.regions is not None:
+        regions.end(f)
     if f.partitions is not None:
         f.partitions.end()
     f.return_values([f.get(v) for v in op.operands])

@@ -33,7 +33,14 @@ def base(f: FunctionEmitter) -> str:
 
 
 def _of_block(f: FunctionEmitter) -> str:
-    """The blocks of a program's cluster follow one another."""
+    index = f"i{f.pointer_bits(f.global_)}"
+    offset = f.inst(f"mul {index} {block_number(f)}, {f.module.global_scratch_bytes}")
+    return f.inst(f"getelementptr i8, {f.global_} {PARAMETER}, {index} {offset}")
+
+
+def block_number(f: FunctionEmitter) -> str:
+    """The number of this block in the grid, as wide as an address. The blocks of a program's cluster follow one
+    another."""
     number = f.program_id(2)
     for axis in (1, 0):
         number = f.inst(f"add i32 {f.inst(f'mul i32 {number}, {f.num_programs(axis)}')}, {f.program_id(axis)}")
@@ -42,8 +49,7 @@ def _of_block(f: FunctionEmitter) -> str:
     if (blocks := f.module.blocks_per_program) > 1:
         rank = resized(ops, "i32", f.machine.cluster_rank(f), index)
         wide = f.inst(f"add {index} {f.inst(f'mul {index} {wide}, {blocks}')}, {rank}")
-    offset = f.inst(f"mul {index} {wide}, {f.module.global_scratch_bytes}")
-    return f.inst(f"getelementptr i8, {f.global_} {PARAMETER}, {index} {offset}")
+    return wide
 
 
 def alloc(op: GlobalScratchAllocOp, f: FunctionEmitter) -> None:

@@ -263,6 +263,15 @@ class Machine(ABC):
         """The clock of the device in nanoseconds, i64, read here; None where a target has none."""
         return None
 
+    def clock(self, f: FunctionEmitter, *, nanoseconds: bool) -> str | None:
+        """A clock, i64, read between the accesses to memory in front of it and those behind it: of cycles of the
+        multiprocessor, or of nanoseconds, the same on all of them; None where a target has none."""
+        return None
+
+    def processor_number(self, f: FunctionEmitter) -> str | None:
+        """The number of the multiprocessor (i32) that runs the block; None where a target does not say."""
+        return None
+
     def cluster_rank(self, f: FunctionEmitter) -> str:
         """The number of this block in its cluster."""
         return "0"

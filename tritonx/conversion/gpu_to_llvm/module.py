@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.written import written_arguments
 from tritonx.conversion.gpu_options import GpuOptions
-from tritonx.conversion.gpu_to_llvm import global_scratch
+from tritonx.conversion.gpu_to_llvm import global_scratch, regions
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.legal_types import check_types
@@ -87,6 +87,7 @@ class ModuleEmitter(Module):
         self.global_scratch_bytes = self._attribute(SIZE)
         self.blocks_per_program = self._attribute("ttg.num-ctas") or 1
         self.launch_registers = self._attribute("ttg.maxnreg") or None
+        self.regions = regions.Regions.of(module, options.instrumentation_mode, self.num_warps)
         self._foreign: list[Operation] = []
 
     def type(self, type_: Attribute) -> str:
@@ -104,7 +105,7 @@ class ModuleEmitter(Module):
         """A call of a function that was not inlined; tiles travel in their wide form."""
         types = [Tile(self.type(t), f.registers(t)) for t in results]
         struct = "{ " + ", ".join(t.type for t in types) + " }" if types else "void"
-        given = [f"{a.type} {f.wide(a)}" for a in arguments]
+        given = [*(f"{a.type} {f.wide(a)}" for a in arguments), *regions.arguments(f)]
         if self.global_scratch_bytes:
             given.append(f"{f.global_} {global_scratch.base(f)}")
         operands = ", ".join(given)
@@ -142,15 +143,16 @@ class ModuleEmitter(Module):
         lines = [] if self.line_info is None else self.line_info.metadata()
         return self.print(head, [*groups, *machine.module_tail(self.num_warps * machine.warp_size), *lines])
 
-    def launch_metadata(self) -> dict[str, int]:
+    def launch_metadata(self) -> dict[str, object]:
         """What a launch must know of the module: bytes of shared memory, warps and their size, a block's
-        bytes of global scratch memory."""
+        bytes of global scratch memory, what is measured."""
         return {
             "shared": self.shared_bytes,
             "num_warps": self.num_warps,
             "warp_size": self.machine.warp_size,
             "global_scratch_size": self.global_scratch_bytes,
             "global_scratch_align": self._attribute(ALIGNMENT) or 1,
+            **({} if self.regions is None else self.regions.metadata()),
         }
 
     def descriptor_parameters(self) -> list[DescriptorParameter]:
@@ -184,6 +186,12 @@ class ModuleEmitter(Module):
             f.labels[block] = "body" if number == 0 else f.new_label("block")
         if op.is_kernel and self.num_warps != self.group.warps:
             f.partitions = Partitions(f)
+        first = f.labels[blocks[0]]
+        if op.is_kernel and self.regions is not None:
+            f.label("begin")
+            regions.begin(f)
+            f.branch(first)
+            first = "begin"
         emit_blocks(f, blocks)
         entry = [] if f.partitions is None else f.partitions.finish()
         attributes, convention, result = "", "internal", "void"
@@ -196,7 +204,8 @@ class ModuleEmitter(Module):
                 result = "{ " + ", ".join(Tile(self.type(t), f.registers(t)).type for t in results) + " }"
             attributes = " noinline"
         text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes}{origin} {{", "entry:"]
-        return "\n".join([*text, *entry, *f.threads.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
+        text += [*regions.variables(f), *entry, *f.threads.prologue]
+        return "\n".join([*text, f"  br label %{first}", *f.lines, "}", ""])
 
     def _parameters(self, op: tile.FuncOp, f: FunctionEmitter) -> list[str]:
         attributes = op.arg_attrs.data if op.arg_attrs is not None else [None] * len(op.body.blocks[0].args)
@@ -210,6 +219,7 @@ class ModuleEmitter(Module):
             known: dict[str, Attribute] = {} if attrs is None else dict(attrs.data)
             out.append(self.machine.parameter(elem, name, known) if f.is_kernel else f"{tile_.type} {name}")
             f.set(arg, tile_)
+        out += regions.parameters(f)
         if f.is_kernel:
             out += self.machine.launch_parameters(op)
         if self.global_scratch_bytes:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.analysis.memory_plan import align
 from tritonx.analysis.shared_budget import HANDOVER_ALIGNMENT, HANDOVER_SLOT
+from tritonx.conversion.gpu_to_llvm import regions
 from tritonx.conversion.gpu_to_llvm.control import bind, emit_blocks, passed_on, terminator_values
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
@@ -145,6 +146,9 @@ class Partitions:
         f.module.shared_bytes = self.area + HANDOVER_SLOT * (1 + self.slots)
         numbers = range(len(self.written))
         f.label("others")
+        if f.module.regions is not None:
+            with self.run_by(self.block):
+                regions.begin(f)
         f.branch("wait")
         f.label("wait")
         with self.run_by(self.block):
@@ -155,6 +159,8 @@ class Partitions:
             for n in numbers:
                 self._dispatch(n, self.written[n])
             f.label("leave")
+            if f.module.regions is not None:
+                regions.end(f)
             f.line("ret void")
             warp = f.threads.warp
             with f.in_prologue():

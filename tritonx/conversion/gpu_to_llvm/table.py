@@ -19,6 +19,7 @@ from tritonx.conversion.gpu_to_llvm import (
     lookup,
     memory,
     reduce,
+    regions,
     scan,
     shape,
     shared,
@@ -42,5 +43,6 @@ TABLE: dict[type[Operation], Emit] = {
     **asynchronous.TABLE,
     **lookup.TABLE,
     **debug.TABLE,
+    **regions.TABLE,
     **custom.TABLE,
 }

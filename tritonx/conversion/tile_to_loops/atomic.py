@@ -20,6 +20,7 @@ from tritonx.conversion.tile_to_loops.constants import literal
 from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
 from tritonx.conversion.tile_to_loops.loops import walk
 from tritonx.conversion.tile_to_loops.memory import guarded, scalar_address
+from tritonx.conversion.tile_to_loops.regions import read_nanoseconds
 from tritonx.conversion.tile_to_loops.tables import EffectRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, is_narrow_float, memory_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
@@ -214,29 +215,15 @@ def _store_statement(e: Emitter, op: tile.AtomicStoreOp) -> None:
     _store(e, op, mask, e.scalar(op.ptr), e.scalar(op.val))
 
 
-MONOTONIC_CLOCK = 1
-"""Linux' number of CLOCK_MONOTONIC."""
-
-
-def _nanoseconds(e: Emitter, slot: str) -> str:
-    """The time, i64; ``slot`` is memory for two i64."""
-    w = e.writer
-    w.call("i32", "@clock_gettime", ("i32", str(MONOTONIC_CLOCK)), ("ptr", slot))
-    seconds = w.inst(f"load i64, ptr {slot}, align 8")
-    behind = w.inst(f"getelementptr i64, ptr {slot}, i64 1")
-    scaled = w.inst(f"mul i64 {seconds}, 1000000000")
-    return w.inst(f"add i64 {scaled}, {w.inst(f'load i64, ptr {behind}, align 8')}")
-
-
 def _poll(e: Emitter, op: tile.AtomicPollOp) -> None:
     """Element by element, in one loop; all of them share the time."""
     w = e.writer
     slot = w.alloca("[2 x i64], align 8") if op.timeout is not None else ""
-    start = _nanoseconds(e, slot) if op.timeout is not None else ""
+    start = read_nanoseconds(e, slot) if op.timeout is not None else ""
 
     def is_over() -> str:
         assert op.timeout is not None
-        passed = w.inst(f"sub i64 {_nanoseconds(e, slot)}, {start}")
+        passed = w.inst(f"sub i64 {read_nanoseconds(e, slot)}, {start}")
         return w.inst(f"icmp uge i64 {passed}, {e.scalar(op.timeout)}")
 
     limit = is_over if op.timeout is not None else None

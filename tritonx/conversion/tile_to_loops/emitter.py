@@ -40,6 +40,7 @@ from tritonx.ir.types import PointerType, element_type, f32, is_tensor, shape_of
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.branches import Body
     from tritonx.conversion.tile_to_loops.demand import Needed
+    from tritonx.conversion.tile_to_loops.regions import Regions, Variables
     from tritonx.conversion.tile_to_loops.tables import Tables
 
 
@@ -132,6 +133,8 @@ class Emitter:
         self.traffic = 0
         """The bytes that a program loads and stores; 0 where no store may go past the caches."""
         self.streams = False
+        self.regions: Regions | None = None
+        self.region_variables: Variables | None = None
         """Whether some store does."""
         self._memo: dict[tuple[SSAValue, Position], Lanes] = {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -23,6 +23,7 @@ from tritonx.conversion.tile_to_loops import (
     memory,
     products,
     program,
+    regions,
     scan,
     shape,
 )
@@ -35,6 +36,7 @@ from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 from tritonx.conversion.tile_to_loops.launch_parameter import Parameter
+from tritonx.conversion.tile_to_loops.regions import Regions
 from tritonx.conversion.tile_to_loops.separation import Separation
 from tritonx.conversion.tile_to_loops.storage import share
 from tritonx.conversion.tile_to_loops.streaming import FENCE, METADATA, traffic_of
@@ -57,6 +59,7 @@ TABLES = Tables(
         **atomic.STATEMENTS,
         **debug.STATEMENTS,
         **external.STATEMENTS,
+        **regions.STATEMENTS,
         **control.STATEMENTS,
         **branches.STATEMENTS,
     },
@@ -66,8 +69,8 @@ TABLES = Tables(
 
 @dataclass(frozen=True)
 class Lowered:
-    """LLVM text, the kernel's name, its assertions' messages with their places, a program's estimated instructions, and
-    the pairs of parameters that it takes to be apart.
+    """LLVM text, the kernel's name, its assertions' messages with their places, a program's estimated instructions,
+    the pairs of parameters that it takes to be apart, and the metadata on regions that are measured.
     """
 
     text: str
@@ -75,17 +78,21 @@ class Lowered:
     assertions: tuple[str, ...]
     cost: int
     pairs: tuple[Pair, ...]
+    regions: dict[str, object]
 
 
-def lower_module(module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool, irregular: bool = False) -> Lowered:
+def lower_module(
+    module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool, irregular: bool = False, recorded: str = ""
+) -> Lowered:
     """The public function of `module` as a program that runs on `isa`.
 
     `fuse` allows a product and a sum to be contracted into one operation. `irregular` code takes no arguments to be
-    apart, and may be given null pointers; other code leaves such launches to it. Raises `PassError` at an op that has
+    apart, and may be given null pointers; other code leaves such launches to it. `recorded` is the mode in which
+    regions are measured. Raises `PassError` at an op that has
     no host form.
     """
     with _deep_recursion(module):
-        return _lower(module, isa, data_layout, fuse, irregular)
+        return _lower(module, isa, data_layout, fuse, irregular, Regions.of(module, recorded))
 
 
 @contextmanager
@@ -99,7 +106,9 @@ def _deep_recursion(module: ModuleOp) -> Generator[None]:
         sys.setrecursionlimit(before)
 
 
-def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool, irregular: bool) -> Lowered:
+def _lower(
+    module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool, irregular: bool, measured: Regions | None
+) -> Lowered:
     functions = {
         cast(StringAttr, op.properties["sym_name"]).data: op for op in module.ops if isinstance(op, tile.FuncOp)
     }
@@ -110,7 +119,7 @@ def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool, irregul
     name = cast(StringAttr, kernel.properties["sym_name"]).data
     emitter.traffic = traffic_of(kernel, isa.triple)
     try:
-        parameters = _program(emitter, kernel)
+        parameters = _program(emitter, kernel, measured)
     except UnsupportedElement as error:
         op = failed_op(error)
         raise unsupported(kernel if op is None or op is module else op, str(error)) from error
@@ -123,9 +132,10 @@ def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool, irregul
     output.define("@tx.worker", entry.worker(parameters, emitter.buffer_sizes, isa, fence=fence))
     output.define("@tx.run", entry.run(cost, isa))
     output.define("@tx.launch", entry.launcher(parameters, isa, pairs, guarded=irregular))
+    metadata = {} if measured is None else measured.metadata()
     head = [f'target triple = "{isa.triple}"', f'target datalayout = "{data_layout}"', entry.GLOBALS]
     tail = [METADATA] if emitter.streams else []
-    return Lowered(output.print(head, tail), name, tuple(emitter.assertions), cost, pairs)
+    return Lowered(output.print(head, tail), name, tuple(emitter.assertions), cost, pairs, metadata)
 
 
 def _kernel(module: ModuleOp, functions: Mapping[str, Operation]) -> Operation:
@@ -147,7 +157,7 @@ def _numbers(e: Emitter, kernel: Operation) -> dict[SSAValue, int]:
     return {argument: int(e.values[argument][0].removeprefix("%arg")) for argument in block.args}
 
 
-def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
+def _program(e: Emitter, kernel: Operation, measured: Regions | None) -> list[Parameter]:
     """Define the program; returns what it takes before the buffers and the program's place in the grid."""
     region = kernel.regions[0]
     block = region.blocks.first
@@ -162,9 +172,15 @@ def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
             names.append(f"%arg{len(parameters)}")
             parameters.append(Parameter(str(kind), ty))
         e.values[argument] = tuple(names)
+    if measured is not None:
+        e.regions = replace(measured, argument=f"%arg{len(parameters)}")
+        parameters.append(regions.PARAMETER)
+        e.region_variables = regions.begin(e, e.regions)
     body = Body(e, region, "exit")
     body.emit()
     e.writer.label("exit")
+    if e.regions is not None and e.region_variables is not None:
+        regions.end(e, e.regions, e.region_variables)
     e.writer.line("ret void")
     storage = share(e.writer.lines, e.buffer_sizes, e.writer.loops)
     e.writer.lines, e.buffer_sizes = storage.lines, storage.sizes

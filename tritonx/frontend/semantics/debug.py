@@ -5,10 +5,11 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
 from xdsl.dialects.builtin import i32 as i32_attr
 from xdsl.ir import Attribute
 
+from tritonx.dialects.proton import RecordOp
 from tritonx.dialects.tile import AssertOp, PrintOp
 from tritonx.frontend.errors import CompileTimeAssertionFailure
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
@@ -41,6 +42,12 @@ class DebugSemantics(ComparisonSemantics):
             shapes = [ArrayAttr([IntegerAttr(n, i32_attr) for n in v.type.shape]) for v in values]
             properties["extents"] = ArrayAttr(shapes)
         self.create(PrintOp, [self.whole(v) for v in values], (), properties)
+
+    def record_region(self, name: str, *, starts: bool) -> None:
+        """A region of this name starts or ends here, in a compile that records regions."""
+        if self.options.instrumentation_mode:
+            starting = {"isStart": UnitAttr()} if starts else {}
+            self.create(RecordOp, [], (), {"name": StringAttr(name), **starting})
 
     def static_assert(self, cond: object, message: object) -> None:
         """Raise ``CompileTimeAssertionFailure`` for a false condition; a code generator does so itself, to name the

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from xdsl.ir import Attribute
 
-from tritonx.dialects import cf, tile
+from tritonx.dialects import cf, proton, tile
 from tritonx.interpreter.errors import DeviceAssertion
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.values import Array, is_float, unsigned
@@ -88,6 +88,11 @@ def _assert(op: tile.AssertOp, bind: Binder) -> Function:
     return lambda condition: _check(condition, message, bind)
 
 
+def _record(op: proton.RecordOp, bind: Binder) -> Function:
+    region, starts = op.region.data, op.is_start
+    return lambda: bind.execution.record(region, starts=starts)
+
+
 def _assert_scalar(op: cf.AssertOp, bind: Binder) -> Function:
     message: str = op.msg.data
     return lambda condition: _check(condition, message, bind)
@@ -97,4 +102,5 @@ TABLE: Table = {
     **case(tile.PrintOp, _print),
     **case(tile.AssertOp, _assert),
     **case(cf.AssertOp, _assert_scalar),
+    **case(proton.RecordOp, _record),
 }

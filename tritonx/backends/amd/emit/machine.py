@@ -116,6 +116,15 @@ class AmdMachine(Machine):
         symbol = f.module.declare("i64", "@llvm.readsteadycounter", [])
         return f.inst(f"mul i64 {f.inst(f'call i64 {symbol}()')}, 10")
 
+    def clock(self, f: FunctionEmitter, *, nanoseconds: bool) -> str:
+        """LLVM takes both counters for accesses to any memory. RDNA 3 has no counter of cycles of 64 bits (RDNA 3 ISA,
+        "SHADER_CYCLES"): there the steady one's ticks are what cycles are."""
+        if nanoseconds:
+            return self.nanoseconds(f)
+        steady = self.processor.name.startswith("gfx11")
+        symbol = f.module.declare("i64", f"@llvm.{'readsteadycounter' if steady else 'readcyclecounter'}", [])
+        return f.inst(f"call i64 {symbol}()")
+
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.readfirstlane.i32", ["i32"])
         return f.inst(f"call i32 {symbol}(i32 {value})")

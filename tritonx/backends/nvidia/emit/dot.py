@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.analysis.registers import for_tiles
 from tritonx.backends.nvidia.emit.convert import pair_format, widen_pair
+from tritonx.backends.nvidia.emit.mbarrier import CONVERGENT
 from tritonx.backends.nvidia.targets import MAX_REGISTERS
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
@@ -251,7 +252,11 @@ def issue(f: FunctionEmitter, instruction: Instruction, a: list[str], b: list[st
     constraints = ",".join([f"={letter}"] * n + [word_letter] * (len(a) + len(b)) + [str(i) for i in range(n)])
     operands = [f"{word} {x}" for x in (*a, *b)] + [f"{elem} {x}" for x in c]
     struct = "{ " + ", ".join([elem] * n) + " }"
-    called = f.inst(f'call {struct} asm "{text}", "{constraints}"({", ".join(operands)}) {_CONVERGENT}')
+    how, group = "asm", _CONVERGENT
+    if f.module.regions is not None:  # no product moves across a clock that is read
+        how, group = "asm sideeffect", CONVERGENT
+        f.module.attributes[CONVERGENT] = "convergent nounwind"
+    called = f.inst(f'call {struct} {how} "{text}", "{constraints}"({", ".join(operands)}) {group}')
     out = [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(n)]
     if not instruction.packed:
         return out

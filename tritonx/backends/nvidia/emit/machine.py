@@ -124,6 +124,14 @@ class NvidiaMachine(Machine):
         symbol = f.module.declare("i64", "@llvm.nvvm.read.ptx.sreg.globaltimer", [])
         return f.inst(f"call i64 {symbol}()")
 
+    def clock(self, f: FunctionEmitter, *, nanoseconds: bool) -> str:
+        """An intrinsic's read could be moved across loads."""
+        register = "globaltimer" if nanoseconds else "clock64"
+        return f.inst(f'call i64 asm sideeffect "mov.u64 $0, %{register};", "=l,~{{memory}}"()')
+
+    def processor_number(self, f: FunctionEmitter) -> str:
+        return self._special(f, "smid")
+
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         return self.shuffle_index(f, value, "0")
 

@@ -329,7 +329,7 @@ def _special(count: int, block: tuple[int, int, int], grid: tuple[int, int, int]
     """Clusters lie along x. Their blocks run one after another: what one would wait for of another is a fault."""
     thread = np.arange(count)
     found: dict[str, Any] = {"%tid.x": thread, "%ntid.x": count, "%laneid": thread % LANES, "%warpid": thread // LANES}
-    found["%globaltimer"] = time.perf_counter_ns
+    found |= {"%globaltimer": time.perf_counter_ns, "%clock64": time.perf_counter_ns, "%smid": block[0] % 4}
     for axis, at, extent in zip("xyz", block, grid, strict=True):
         found |= {f"%ctaid.{axis}": at, f"%nctaid.{axis}": extent}
         found |= {f"%clusterid.{axis}": at, f"%nclusterid.{axis}": extent}
