@@ -57,3 +57,11 @@ class MissingPackage(ProfilerError, ImportError):
     >>> issubclass(MissingPackage, ImportError)
     True
     """
+
+
+class RecordsDropped(UserWarning):
+    """A warp has made more records of its regions than it keeps.
+
+    >>> issubclass(RecordsDropped, Warning)
+    True
+    """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tritonx.profiler.errors import BadProfile
 
@@ -23,10 +23,13 @@ class MetricType(_Spelled):
     """
 
     CYCLE = "cycle"
+    TIME = "time"
+    """Nanoseconds. Triton has no such."""
 
 
 class BufferStrategy(_Spelled):
-    """What happens to records that a buffer has no room for: the oldest go, or the buffer is emptied.
+    """What happens to records that a buffer has no room for: the oldest go, or the buffer is emptied, which ``start``
+    refuses.
 
     >>> from tritonx.profiler.mode import BufferStrategy
     >>> str(BufferStrategy.CIRCULAR)
@@ -38,7 +41,7 @@ class BufferStrategy(_Spelled):
 
 
 class BufferType(_Spelled):
-    """Where records are kept while the kernel runs.
+    """Where records are kept while the kernel runs: here in global memory, whatever is asked for.
 
     >>> from tritonx.profiler.mode import BufferType
     >>> str(BufferType.GLOBAL)
@@ -62,7 +65,7 @@ class SamplingStrategy(_Spelled):
 
 
 class Granularity(_Spelled):
-    """Who makes a record.
+    """Who makes a record. ``start`` takes warps alone.
 
     >>> from tritonx.profiler.mode import Granularity
     >>> str(Granularity.WARP)
@@ -81,7 +84,8 @@ class Granularity(_Spelled):
 
 
 class Optimize(_Spelled):
-    """How the cost of records is lowered.
+    """How the cost of records is lowered. ``start`` refuses to take that cost out of what is measured (``time_shift``);
+    the others change nothing: a clock is read whole, and where it is stored the assembler decides.
 
     >>> from tritonx.profiler.mode import Optimize
     >>> str(Optimize.CLOCK32)
@@ -159,7 +163,9 @@ class PeriodicFlushing(BaseMode):
 
 @dataclass(frozen=True)
 class InstrumentationMode(BaseMode):
-    """Regions of kernels. Options may be given as text.
+    """Regions of kernels. Options may be given as text. ``sampling_options`` are the numbers of the warps that record
+    (``"0,4"``), for the strategy "selective"; ``buffer_size`` is the bytes of a block for all of its warps, 0 lets each
+    keep 256 records.
 
     >>> from tritonx.profiler.mode import Default
     >>> Default(granularity="cta").granularity
@@ -186,6 +192,7 @@ class InstrumentationMode(BaseMode):
             value: object = getattr(self, name)
             if isinstance(value, str):
                 object.__setattr__(self, name, _looked_up(name, value, kind))
+        _check_size(self.buffer_size)
         chosen: object = self.optimizations
         if isinstance(chosen, str):
             found = [_looked_up("optimization", each.strip(), Optimize) for each in chosen.split(",") if each]
@@ -197,6 +204,12 @@ class InstrumentationMode(BaseMode):
         return ":".join([self.name, *(f"{name}={value}" for name, value in values.items())])
 
 
+def _check_size(size: object) -> None:
+    """Raises BadProfile."""
+    if type(size) is not int or size < 0:
+        raise BadProfile(f"buffer_size is a number of bytes, got {size!r}")
+
+
 def _looked_up(what: str, value: str, kind: type[_Spelled]) -> _Spelled:
     if value not in _table(kind):
         raise BadProfile(f"Unknown {what}: {value}")
@@ -205,7 +218,7 @@ def _looked_up(what: str, value: str, kind: type[_Spelled]) -> _Spelled:
 
 @dataclass(frozen=True)
 class Default(InstrumentationMode):
-    """All regions. ``start`` refuses it.
+    """All regions.
 
     >>> from tritonx.profiler.mode import Default
     >>> Default().name
@@ -217,7 +230,7 @@ class Default(InstrumentationMode):
 
 @dataclass(frozen=True)
 class MMA(InstrumentationMode):
-    """Regions around matrix products. ``start`` refuses it.
+    """The same, under another name, as in Triton.
 
     >>> from tritonx.profiler.mode import MMA
     >>> MMA().name
@@ -227,15 +240,48 @@ class MMA(InstrumentationMode):
     name: str = field(default="mma", init=False)
 
 
-def mode_of(given: str | BaseMode | None) -> BaseMode | None:
+def mode_of(given: str | BaseMode | None, backend: str | None) -> BaseMode | None:
     """What ``start`` was given, as a mode. Raises BadProfile for one that does not exist, or is not offered."""
     mode = _parsed(given) if isinstance(given, str) and given else given or None
+    assert not isinstance(mode, str)
+    if backend == "instrumentation":
+        mode = mode or Default()
+        if not isinstance(mode, InstrumentationMode):
+            raise BadProfile(
+                f"mode {mode.name!r} is none of backend 'instrumentation'; it has {', '.join(_INSTRUMENTATION)}"
+            )
+        _check_offered(mode)
+    elif isinstance(mode, InstrumentationMode):
+        raise BadProfile(f"mode {mode.name!r} measures regions of kernels: start(backend='instrumentation')")
     if isinstance(mode, PCSampling):
         raise BadProfile("mode 'pcsampling' is not offered: sample with the vendor's profiler")
-    if isinstance(mode, InstrumentationMode):
-        raise BadProfile(f"mode {mode.name!r} is not offered: regions inside of kernels are not recorded")
-    assert not isinstance(mode, str)
     return mode
+
+
+def _check_offered(mode: InstrumentationMode) -> None:
+    """Raises BadProfile."""
+    if mode.granularity is not Granularity.WARP:
+        raise BadProfile(
+            f"granularity {str(mode.granularity)!r} is not offered: each warp records (granularity='warp')"
+        )
+    if mode.buffer_strategy is not BufferStrategy.CIRCULAR:
+        raise BadProfile("buffer_strategy 'flush' is not offered: the last records are kept ('circular')")
+    if Optimize.TIMESHIFT in mode.optimizations:
+        raise BadProfile("optimization 'time_shift' is not offered: a region's time has that of the records in it")
+    sampled = [part.strip() for part in mode.sampling_options.split(",") if part.strip()]
+    if mode.sampling_strategy is SamplingStrategy.SELECTIVE and not (sampled and all(map(str.isdecimal, sampled))):
+        raise BadProfile(f"sampling_options {mode.sampling_options!r} are no numbers of warps, as in '0,4'")
+    if mode.sampling_strategy is SamplingStrategy.NONE and sampled:
+        raise BadProfile("sampling_options choose warps where sampling_strategy is 'selective'")
+
+
+_INSTRUMENTATION = {"default": Default, "mma": MMA}
+_OPTIONS = {
+    "periodic_flushing": ("format",),
+    "pcsampling": ("interval",),
+    **dict.fromkeys(_INSTRUMENTATION, tuple(f.name for f in fields(InstrumentationMode) if f.name != "name")),
+}
+"""Name of a mode → its options."""
 
 
 def _parsed(text: str) -> BaseMode:
@@ -246,10 +292,19 @@ def _parsed(text: str) -> BaseMode:
         if not equals:
             raise BadProfile(f"mode {text!r}: {part!r} is not option=value")
         options[key] = value
-    known = {"periodic_flushing": ("format",), "pcsampling": ("interval",)}.get(name)
+    known = _OPTIONS.get(name)
     if known is None:
-        raise BadProfile(f"mode {name!r} is not known; there is 'periodic_flushing'")
+        raise BadProfile(f"mode {name!r} is not known; there are {', '.join(map(repr, _OPTIONS))}")
     wrong = [key for key in options if key not in known]
     if wrong:
         raise BadProfile(f"mode {name!r} has no option {wrong[0]!r}")
+    if name in _INSTRUMENTATION:
+        return _instrumentation(_INSTRUMENTATION[name], options)
     return PeriodicFlushing(options.get("format", "")) if name == "periodic_flushing" else PCSampling()
+
+
+def _instrumentation(kind: type[Default] | type[MMA], options: dict[str, str]) -> InstrumentationMode:
+    given: dict[str, Any] = {key: value for key, value in options.items() if value}
+    size = options.get("buffer_size") or "0"
+    given["buffer_size"] = int(size) if size.isdecimal() else size
+    return kind(**given)

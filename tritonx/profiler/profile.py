@@ -11,7 +11,7 @@ from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks import Hook, HookManager, LaunchHook
 from tritonx.profiler.mode import BaseMode, mode_of
 from tritonx.profiler.recorder import RECORDER
-from tritonx.profiler.session import CONTEXTS, DATA, Asked, one_of
+from tritonx.profiler.session import CONTEXTS, DATA, INSTRUMENTATION, Asked, one_of
 from tritonx.runtime import driver, knobs
 
 DEFAULT_PROFILE_NAME = "proton"
@@ -31,8 +31,10 @@ def start(
     ``name``: the path of the output file without its suffix. ``context``: "shadow" counts launches to the scopes of the
     program, "python" to its call stack. ``data``: "tree" adds up, "trace" keeps every launch and scope with its time.
     ``backend``: the way in which the device's driver times launches (`tritonx.backends.api.Driver.launch_timers`), by
-    default its best one. ``mode``: "periodic_flushing", which writes phases as they are complete. ``hook``: "triton"
-    asks each kernel's ``launch_metadata`` for a name and metrics.
+    default its best one; "instrumentation" is that and measures regions inside of kernels
+    (`tritonx.profiler.language`), which are then compiled with records of them. ``mode``: "periodic_flushing", which
+    writes phases as they are complete; of "instrumentation" one of `tritonx.profiler.mode`, or its text. ``hook``:
+    "triton" asks each kernel's ``launch_metadata`` for a name and metrics.
 
     None, and no session, in a program that the command ``proton`` runs, or where ``knobs.proton.disable`` is set.
     Raises BadProfile.
@@ -47,7 +49,7 @@ def start(
     """
     if flags.command_line or knobs.proton.disable:
         return None
-    chosen = mode_of(mode)
+    chosen = mode_of(mode, backend)
     if hook is not None and hook != "triton" and not isinstance(hook, Hook):
         raise BadProfile(f"hook {hook!r} is not known; there are 'triton' and instances of Hook")
     asked = Asked(
@@ -67,10 +69,10 @@ def start(
 
 def _check_backend(asked: str) -> None:
     """Whether the active driver has such a timer. Raises BadProfile."""
-    if asked == "instrumentation":
-        raise BadProfile("backend 'instrumentation' is not offered: regions inside of kernels are not recorded")
+    if asked == INSTRUMENTATION:
+        return
     ways = driver.get_active().implementation.launch_timers()
-    one_of("backend", asked, tuple(ways))
+    one_of("backend", asked, (*ways, INSTRUMENTATION))
 
 
 def _in_command(session: int | None, what: str) -> None:

@@ -10,7 +10,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.backends.api import ClockTimer, Driver, LaunchTimer
@@ -22,12 +22,14 @@ from tritonx.profiler.session import Asked, Session
 from tritonx.profiler.stack import Launched, current
 from tritonx.profiler.tree import Device
 from tritonx.runtime import knobs
+from tritonx.runtime.driver import choice
 from tritonx.runtime.errors import NoTimer
 from tritonx.runtime.launch.launch_hooks import LazyDict
 
 if TYPE_CHECKING:
     from tritonx.profiler.trace import Event
     from tritonx.profiler.tree import Node
+    from tritonx.runtime.launch.measured_launch import Recorded
 
 COLLECT_EVERY = 1024
 """Launches between two collections of the times that are known."""
@@ -60,8 +62,10 @@ class Recorder:
                         raise BadProfile(f"session {asked.name!r} is there already, with other settings: finalize it")
                     self.set_active(session.number, True)
                     return session.number
-            number = next(self._numbers)
-            self.sessions[number] = Session(number, asked)
+            made = Session(number := next(self._numbers), asked)
+            if asked.regions:
+                self._check_one_mode(made)
+            self.sessions[number] = made
             flags.profiling_on = True
             self._regroup()
             return number
@@ -81,6 +85,8 @@ class Recorder:
         """Of one session, or of all. Raises UnknownSession."""
         with self._lock:
             for session in self.chosen(number):
+                if active and session.asked.regions:
+                    self._check_one_mode(session)
                 session.active = active
             self._regroup()
 
@@ -104,8 +110,9 @@ class Recorder:
         groups: dict[str | None, list[Session]] = {}
         for session in self.sessions.values():
             if session.active:
-                groups.setdefault(session.asked.backend, []).append(session)
+                groups.setdefault(session.asked.timer, []).append(session)
         self._groups = tuple((name, tuple(found)) for name, found in groups.items())
+        self._measure(next((s.asked.regions for s in self.sessions.values() if s.active and s.asked.regions), ""))
         self._devices.clear()  # a session that was not active knows none
         enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
         if self._groups:
@@ -119,6 +126,18 @@ class Recorder:
                 timer.close()
             self._timers.clear()
 
+    def _measure(self, mode: str) -> None:
+        """Launches record their regions in this mode; empty: they do not."""
+        flags.instrumentation_on = bool(mode)
+        choice.instrument(mode, take_records if mode else None)
+
+    def _check_one_mode(self, session: Session) -> None:
+        """Raises BadProfile where regions are measured in another mode already."""
+        for other in self.sessions.values():
+            if other.active and other is not session and other.asked.regions not in ("", session.asked.regions):
+                running = f"session {other.asked.name!r} measures regions in another mode"
+                raise BadProfile(f"{running}: only one can be active at a time")
+
     # ---- launches
 
     def enter_launch(self, data: LazyDict) -> None:
@@ -129,6 +148,9 @@ class Recorder:
         for failed in stack.launched:
             failed.abandon()
         stack.launched = []
+        for lost in stack.recorded:
+            lost.drop()
+        stack.recorded = []
         name: str = data.data["name"]
         metrics: dict[str, Value] | None = None
         if HookManager.active_hooks:
@@ -144,7 +166,8 @@ class Recorder:
             timer = self._timers.get((driver, asked)) or self._timer(driver, asked)
             with self._lock:
                 records = tuple([s.data.launch(s.place(stack), name, device, stream) for s in sessions])
-            launched.append(Launched(timer, None, stream, records, metrics))
+            measured = tuple([r for r, s in zip(records, sessions, strict=True) if s.asked.regions])
+            launched.append(Launched(timer, None, stream, records, measured, metrics))
         stack.launched = launched
         for each in launched:
             each.begun = each.timer.begin(index, stream)
@@ -155,6 +178,8 @@ class Recorder:
         launched, stack.launched = stack.launched, []
         for each in reversed(launched):
             each.timer.end(each.begun, each.stream, each.records)
+        recorded, stack.recorded = stack.recorded, []
+        self._add_regions(recorded, [record for each in launched for record in each.measured], data)
         if not launched:
             return
         if HookManager.active_hooks:
@@ -167,6 +192,18 @@ class Recorder:
         self._since += 1
         if self._since >= COLLECT_EVERY:
             self.collect(wait=False)
+
+    def _add_regions(self, recorded: Sequence[Recorded], measured: Sequence[Node | Event], data: LazyDict) -> None:
+        """Read what a launch has recorded, which waits for it."""
+        for each in recorded:
+            if not measured:
+                each.drop()
+                continue
+            name, records = str(data.data["name"]), each.read()
+            nominal = 0.0 if data.driver is None else _clock_rate(data.driver, data.device)
+            with self._lock:
+                for known in measured:
+                    known.add_regions(records, name, nominal)
 
     def collect(self, *, wait: bool) -> None:
         """Give the times that are known, or with ``wait`` all, to the sessions. Raises CannotWrite in periodic
@@ -232,6 +269,17 @@ class Recorder:
             for session in self.sessions.values():
                 for entry in left:
                     session.leave(entry.number, now)
+
+
+def take_records(recorded: Recorded) -> None:
+    """A launch of this thread has recorded its regions."""
+    current().recorded.append(recorded)
+
+
+def _clock_rate(driver: Driver, device: int | None) -> float:
+    """Cycles in a nanosecond, as the driver states them; 0 where it does not."""
+    known = driver.properties(driver.current_device() if device is None else device)
+    return known.get("sm_clock_rate", 0) / 1e6
 
 
 def timer_of(driver: Driver, asked: str | None) -> LaunchTimer:

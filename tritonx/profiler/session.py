@@ -21,6 +21,8 @@ Data = Tree | Trace
 
 DATA: Mapping[str, type[Data]] = {"tree": Tree, "trace": Trace}
 CONTEXTS = ("shadow", "python")
+INSTRUMENTATION = "instrumentation"
+"""The backend of sessions that measure regions of kernels."""
 
 
 def one_of(what: str, given: object, known: tuple[str, ...]) -> str:
@@ -41,6 +43,16 @@ class Asked:
     data: str
     backend: str | None
     mode: BaseMode | None
+
+    @property
+    def timer(self) -> str | None:
+        """The way in which launches are timed; None: the device's best one."""
+        return None if self.backend == INSTRUMENTATION else self.backend
+
+    @property
+    def regions(self) -> str:
+        """The mode in which regions are measured; empty where they are not."""
+        return str(self.mode) if self.backend == INSTRUMENTATION else ""
 
 
 class Session:

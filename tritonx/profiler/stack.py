@@ -14,7 +14,10 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tritonx.runtime.launch.measured_launch import Recorded
 
 _OWN = str(Path(__file__).parents[1]) + os.sep
 """tritonx's folder: its frames are not the program's, nor are the library's between them."""
@@ -30,6 +33,8 @@ class Launched:
     begun: object
     stream: int
     records: tuple[Any, ...]
+    measured: tuple[Any, ...]
+    """Those of them that regions are measured for."""
     metrics: dict[str, Any] | None
 
     def abandon(self) -> None:
@@ -61,6 +66,8 @@ class ThreadStack:
     nodes: dict[int, tuple[int, object, Any]] = field(default_factory=dict[int, tuple[int, object, Any]])
     """Session → (version, the data that it was found in, its place there)."""
     launched: list[Launched] = field(default_factory=list["Launched"])
+    recorded: list[Recorded] = field(default_factory=list["Recorded"])
+    """What the launch has recorded of its regions, to be read."""
     describing: bool = False
     """A kernel's ``launch_metadata`` is being called."""
     described: tuple[str, dict[str, Any]] | None = None

@@ -1,7 +1,8 @@
 """Profiles as traces: every scope and launch with when it began and how long it took, in the JSON that Perfetto and
 Chrome open (the Trace Event Format).
 
-Process 0 is the host, with a row for each thread; each device is a process of its own, with a row for each stream."""
+Process 0 is the host, with a row for each thread; each device is a process of its own, with a row for each stream.
+The regions of a kernel on a device are a process too, with a row for each block and warp."""
 
 from __future__ import annotations
 
@@ -9,10 +10,14 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.profiler.metric import EXCLUSIVE, Value, add
+from tritonx.profiler.regions import Drawn, drawn
 from tritonx.profiler.tree import Device
+
+if TYPE_CHECKING:
+    from tritonx.runtime.launch.measured_launch import Records
 
 _TO_EPOCH = time.time_ns() - time.perf_counter_ns()
 """What a time of this process is ahead of the epoch."""
@@ -29,6 +34,7 @@ class Event:
     start: int
     stop: int | None = None
     metrics: dict[str, Value] = field(default_factory=dict[str, Value])
+    regions: list[Drawn] = field(default_factory=list[Drawn])
 
     def finish(self, start: int, stop: int) -> None:
         """Of a launch."""
@@ -42,6 +48,10 @@ class Event:
     def abandon(self) -> None:
         """Of a launch that has failed, or whose time was not measured: it is not drawn."""
         self.trace.pending -= 1
+
+    def add_regions(self, records: Records, kernel: str, nominal: float) -> None:
+        """Of a launch."""
+        self.regions += drawn(records, kernel, nominal)
 
     def add(self, metrics: Mapping[str, Value]) -> None:
         add(self.metrics, metrics)
@@ -87,13 +97,60 @@ class Trace:
         for (device, row), thread in number.items():
             title = self._names.get(row, f"thread {row}") if device is None else f"stream {row:#x}"
             named.append(_named("thread_name", process[device], thread, title))
-        drawn = [_drawn(e, base, process[e.device], number[e.device, e.row]) for e in done]
+        events = [_drawn(e, base, process[e.device], number[e.device, e.row]) for e in done]
+        measured = _Regions(base, len(process))
+        for event in done:
+            measured.add(event)
         return {
             "baseTimeNanoseconds": base + _TO_EPOCH,
             "displayTimeUnit": "ns",
-            "traceEvents": named + drawn,
+            "traceEvents": [*named, *measured.named, *events, *measured.events],
             "otherData": {"devices": {kind: dict(known) for kind, known in devices.items()}},
         }
+
+
+class _Regions:
+    """The regions of launches as events, in processes from number ``first`` on."""
+
+    def __init__(self, base: int, first: int) -> None:
+        self.named: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
+        self._base, self._first = base, first
+        self._processes: dict[tuple[Device | None, str], int] = {}
+        self._rows: dict[tuple[int, int, int], int] = {}
+
+    def add(self, event: Event) -> None:
+        for region in event.regions:
+            process = self._process(event.device, event.path[-1])
+            args: dict[str, Any] = {"call_stack": ["ROOT", *event.path, *region.path], "cycles": region.ticks}
+            if region.processor >= 0:
+                args["processor"] = region.processor
+            self.events.append(
+                {
+                    "name": region.path[-1],
+                    "cat": "region",
+                    "ph": "X",
+                    "ts": (event.start - self._base + region.start) / 1000,
+                    "dur": region.duration / 1000,
+                    "pid": process,
+                    "tid": self._row(process, region.block, region.warp),
+                    "args": args,
+                }
+            )
+
+    def _process(self, device: Device | None, kernel: str) -> int:
+        found = self._processes.get((device, kernel))
+        if found is None:
+            found = self._processes[device, kernel] = self._first + len(self._processes)
+            self.named.append(_named("process_name", found, 0, f"{' '.join(device or ())} {kernel}: regions"))
+        return found
+
+    def _row(self, process: int, block: int, warp: int) -> int:
+        found = self._rows.get((process, block, warp))
+        if found is None:
+            found = self._rows[process, block, warp] = len(self._rows)
+            self.named.append(_named("thread_name", process, found, f"block {block} warp {warp}"))
+        return found
 
 
 def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:

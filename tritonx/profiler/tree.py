@@ -8,9 +8,13 @@ and is written without that. ``count`` and ``time (ns)`` are of launches, and sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.profiler.metric import EXCLUSIVE, Value, add
+from tritonx.profiler.regions import matched
+
+if TYPE_CHECKING:
+    from tritonx.runtime.launch.measured_launch import Records
 
 Device = tuple[str, str]
 """Type and number."""
@@ -49,6 +53,22 @@ class Node:
     def add(self, metrics: Mapping[str, Value]) -> None:
         """Raises MetricMismatch."""
         add(self.metrics, metrics)
+
+    def add_regions(self, records: Records, kernel: str, nominal: float) -> None:
+        """Of the launches of a kernel: their regions are children of it."""
+        unit = "nanoseconds" if records.nanoseconds else "cycles"
+        for each in matched(records, kernel):
+            node = self
+            for name in each.path:
+                node = node.child(name)
+            ticks = int((each.stops - each.starts).sum())
+            node.add(
+                {
+                    unit + EXCLUSIVE: ticks,
+                    f"normalized_{unit}{EXCLUSIVE}": ticks / records.units,
+                    f"entries{EXCLUSIVE}": len(each.units),
+                }
+            )
 
     def all(self) -> Iterator[Node]:
         yield self

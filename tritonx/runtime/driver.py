@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
@@ -23,6 +23,9 @@ from tritonx.runtime.devices.torch_interface import pytorch
 from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
 from tritonx.runtime.refusals import refusing
 from tritonx.runtime.settings.environment import variable
+
+if TYPE_CHECKING:
+    from tritonx.runtime.launch.measured_launch import Listener
 
 driver = sys.modules[__name__]
 """Triton's spelling: ``from triton.runtime.driver import driver``."""
@@ -179,12 +182,31 @@ class DeviceInterface:
 
 
 class _Choice:
-    """What is chosen; ``token`` is part of every launch's key."""
+    """What is chosen for all launches, of which ``token`` tells: it is part of every launch's key."""
 
     def __init__(self) -> None:
         self.active: ActiveDriver | None = None
         self.token: str | None = None
+        self.instrumentation_mode = ""
+        self.listener: Listener | None = None
+        """Who is given what launches record of their regions."""
         self.read_environment = False
+        self._backend: str | None = None
+
+    def take(self, backend: str | None) -> None:
+        """Launches run on this backend; None: where their arguments say."""
+        self._backend = backend
+        self._tell()
+
+    def instrument(self, mode: str, listener: Listener | None = None) -> None:
+        """Launches that do not say otherwise are compiled with this ``instrumentation_mode``. ``listener`` is given
+        what they record (``runtime.launch.measured_launch``)."""
+        self.instrumentation_mode, self.listener = mode, listener
+        self._tell()
+
+    def _tell(self) -> None:
+        mode = self.instrumentation_mode
+        self.token = f"{self._backend or ''} {mode}" if mode else self._backend
 
 
 choice = _Choice()
@@ -199,7 +221,7 @@ def override() -> ActiveDriver | None:
                 choice.active = _driver_for(registry.chosen(name))
             except (NoBackend, ValueError) as error:
                 raise NoBackend(f"environment variable {variable('TRITON_BACKEND')}: {error}") from error
-            choice.token = name
+            choice.take(name)
         choice.read_environment = True
     return choice.active
 
@@ -218,14 +240,14 @@ def set_active(chosen: ActiveDriver | Backend | Driver | str) -> None:
             adopt(chosen)
         chosen = _driver_for(chosen)
     choice.active = chosen
-    choice.token = f"{chosen.backend.name}@{id(chosen.backend)}"
+    choice.take(f"{chosen.backend.name}@{id(chosen.backend)}")
     choice.read_environment = True
 
 
 def reset_active() -> None:
     """Let the environment and the arguments decide again."""
     choice.active = None
-    choice.token = None
+    choice.take(None)
     choice.read_environment = False
     _default.clear()
     override()

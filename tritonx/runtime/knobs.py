@@ -131,7 +131,9 @@ class CompilationKnobs(Group):
     libraries of the user): see ``tritonx.runtime.isolation``."""
     isolate_timeout = Knob("TRITON_ISOLATE_TIMEOUT", 600.0, parse_seconds)
     """Seconds after which a helper process is ended and the compile fails."""
-    instrumentation_mode = Refused[str]("TRITON_INSTRUMENTATION_MODE", "", str, "no code is instrumented")
+    instrumentation_mode = Refused[str](
+        "TRITON_INSTRUMENTATION_MODE", "", str, "start a session with backend='instrumentation'"
+    )
     listener = hook()
 
 

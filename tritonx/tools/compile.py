@@ -369,6 +369,8 @@ def _dialect(backend: Backend, compiled: CompiledKernel) -> Dialect:
         raise NotEmbeddable(f"kernels for {compiled.target} are not launched from C")
     if compiled.checks_bounds:
         raise NotEmbeddable("checked code takes a table of what it may access, which no C source makes (check_bounds)")
+    if compiled.measures_regions:
+        raise NotEmbeddable("the kernel records its regions to memory that no C source lends it (instrumentation_mode)")
     if getattr(compiled.metadata, "global_scratch_size", 0):
         raise NotEmbeddable(
             "the kernel needs memory of its own on the device at each launch (tensor descriptors that it makes), which "

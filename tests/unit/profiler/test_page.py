@@ -11,15 +11,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "profiler.md"
+KINDS = ("python", "console")
 
 
 def test_the_page(tmp_path: Path) -> None:
-    program, console = re.findall(r"^```(?:python|console)\n(.*?)^```", PAGE.read_text(), re.M | re.S)
-    (tmp_path / "program.py").write_text(program)
+    programs, consoles = (re.findall(rf"^```{kind}\n(.*?)^```", PAGE.read_text(), re.M | re.S) for kind in KINDS)
+    for name, program in zip(("program", "regions"), programs, strict=True):
+        (tmp_path / f"{name}.py").write_text(program)
     path = os.pathsep.join([str(ROOT), *sys.path])
     printed = ""
-    commands = re.findall(r"^\$ python (.*)\n((?:[^$].*\n)*)", console, re.M)
-    assert len(commands) == 2
+    commands = re.findall(r"^\$ python (.*)\n((?:[^$].*\n)*)", "".join(consoles), re.M)
+    assert len(commands) == 4
     for command, expected in commands:
         done = subprocess.run(
             [sys.executable, *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=100,
@@ -35,7 +37,7 @@ def test_the_page(tmp_path: Path) -> None:
 
 def test_programs_of_triton(tmp_path: Path) -> None:
     """The page's program with Triton's names."""
-    [program] = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    program, _ = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     theirs = program.replace("tritonx", "triton")
     theirs += """
 import triton.profiler.viewer as viewer

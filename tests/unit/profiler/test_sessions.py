@@ -244,7 +244,7 @@ def test_finalizing_twice_does_nothing(x: Any) -> None:
     [
         ({"context": "stack"}, "context 'stack' is not known; there are 'shadow' and 'python'"),
         ({"data": "list"}, "data 'list' is not known"),
-        ({"backend": "sundial"}, "backend 'sundial' is not known; there is 'clock'"),
+        ({"backend": "sundial"}, "backend 'sundial' is not known; there are 'clock' and 'instrumentation'"),
         ({"mode": "often"}, "mode 'often' is not known"),
         ({"mode": "pcsampling"}, "not offered"),
         ({"mode": "periodic_flushing:sometimes"}, "'sometimes' is not option=value"),

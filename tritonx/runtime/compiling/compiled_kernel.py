@@ -79,6 +79,7 @@ class CompiledKernel:
         self._compile_again: Callable[[], CompiledKernel] | None = None
         self._other: CompiledKernel | None = None
         self._unchecked: CompiledKernel | None = None
+        self._unmeasured: CompiledKernel | None = None
 
     def replaceable(self, compile_again: Callable[[], CompiledKernel]) -> None:
         """Say how to make this kernel, which came from the cache, if the cache's files turn out to be of no use."""
@@ -108,6 +109,12 @@ class CompiledKernel:
         return hasattr(self.metadata, "access_ranges")
 
     @property
+    def measures_regions(self) -> bool:
+        """Whether the code records when its regions begin and end: it then takes one argument more, behind all others,
+        the memory of the records (``tritonx.ir.region_records``)."""
+        return hasattr(self.metadata, "regions")
+
+    @property
     def written(self) -> tuple[int, ...]:
         """Positions of the parameters that the code may store through: a launch refuses arrays there that say they are
         read-only."""
@@ -115,6 +122,7 @@ class CompiledKernel:
 
     def image(self) -> KernelImage:
         hidden = (Parameter("access_table", "*i64"),) if self.checks_bounds else ()
+        hidden += (Parameter("region_records", "*i64"),) if self.measures_regions else ()
         stage = find_backend(self.target.backend).portable_stage
         portable = (lambda: str(self.asm[stage])) if stage in self.asm else None
         metadata, parameters = self.metadata._asdict(), self.parameters + hidden
@@ -143,7 +151,8 @@ class CompiledKernel:
                 hooks.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
             image, loaded = self._loaded_image(own, index)
             self.takes_spans = own.takes_spans
-            found = self._loaded[index] = (loaded, self._complete(loaded, own.make_launcher(image, loaded), index))
+            launch = self._complete(loaded, own.make_launcher(image, loaded), index)
+            found = self._loaded[index] = (loaded, self._measured(launch, own, index))
             tell_when_gone(loaded, self.name, self.metadata_group, self.hash)
             if hooks.kernel_load_end_hook:
                 hooks.kernel_load_end_hook(loaded, loaded.function, self.name, self.metadata_group, describe["hash"])
@@ -175,6 +184,14 @@ class CompiledKernel:
 
         return either
 
+    def _measured(self, launch: RawLaunch, own: Driver, device: int) -> RawLaunch:
+        """The launcher, which lends memory to a kernel that records its regions."""
+        if not self.measures_regions:
+            return launch
+        from tritonx.runtime.launch.measured_launch import MeasuredLaunch
+
+        return MeasuredLaunch(self, launch, own, device)
+
     def _otherwise(self, options: Mapping[str, object]) -> CompiledKernel | None:
         """The same source compiled with other options; None of text, of which there is no other code."""
         if self._other is None:
@@ -186,6 +203,12 @@ class CompiledKernel:
         if self._unchecked is None:
             self._unchecked = self._compiled_with({"check_bounds": False})
         return self._unchecked
+
+    def unmeasured(self) -> CompiledKernel:
+        """The same source compiled without records of its regions."""
+        if self._unmeasured is None:
+            self._unmeasured = self._compiled_with({"instrumentation_mode": ""})
+        return self._unmeasured
 
     def _compiled_with(self, options: Mapping[str, object]) -> CompiledKernel:
         """The same source compiled with these options and otherwise this kernel's own."""
@@ -251,7 +274,7 @@ class CompiledKernel:
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""
         state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
-        mine = ("_of_launches", "_raw", "_compile_again", "_other", "_unchecked")
+        mine = ("_of_launches", "_raw", "_compile_again", "_other", "_unchecked", "_unmeasured")
         return {**state, "_loaded": {}, **dict.fromkeys(mine)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

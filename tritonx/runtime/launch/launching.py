@@ -265,7 +265,9 @@ class Launcher:
         names = [p.name for p, s in zip(self.kernel.params, specs, strict=True) if s is not None]
         placement = self._target_chosen(place(names, [s for s in specs if s is not None]), given)
         debug = bool(given.get("debug", self.kernel.debug) or knobs.runtime.debug)
-        options = self._options(placement, {"check_bounds": debug, **given, "debug": debug})
+        mode = driver.choice.instrumentation_mode
+        chosen = {"check_bounds": debug, **({"instrumentation_mode": mode} if mode else {})}
+        options = self._options(placement, {**chosen, **given, "debug": debug})
         self._check_globals(self.kernel.used_globals)
         return Request(bound, specs, placement, options, specialize(self.kernel, specs, bound))
 

@@ -1,0 +1,122 @@
+"""What the warps of a launch did in its regions, out of what they have recorded.
+
+A region is a start and the end of the same name that matches it, the innermost one. Regions are inside of those that
+are open when they start. Where a warp has made more records than it keeps, the first are gone: a region whose start is
+gone is not measured, and those inside of it are still inside. Nor is a region measured that has no end, as where a
+program returns from it.
+
+Warps that have made the same records in the same order are matched once for all of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonx.profiler.errors import RecordsDropped
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tritonx.runtime.launch.measured_launch import Records
+
+    Integers = NDArray[np.int64]
+
+_BEGIN_NANOSECONDS, _BEGIN, PROCESSOR, _END_NANOSECONDS, _END = range(5)
+_LONG = 100_000
+"""Nanoseconds of all warps that tell the clock's rate."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """One region of some warps: its path, the warps as rows of the records, and their clocks at its two ends."""
+
+    path: tuple[str, ...]
+    units: Integers
+    starts: Integers
+    stops: Integers
+
+
+def matched(records: Records, kernel: str) -> Iterator[Matched]:
+    """All regions, in the order of each warp's ends. Warns where records are gone."""
+    import numpy as np
+
+    number, region, is_end, clock = (records.slots[..., i] for i in range(4))
+    if not number.size:
+        return
+    order = np.argsort(np.where(number == 0, np.iinfo(np.int64).max, number), axis=1, kind="stable")
+    kept = np.take_along_axis(number, order, 1) != 0
+    keys = np.where(kept, np.take_along_axis(2 * region + is_end, order, 1), -1)
+    clocks = np.take_along_axis(clock, order, 1)
+    gone = number.max(axis=1) - kept.sum(axis=1)
+    if gone.any():
+        text = f"{kernel}: {int(gone.sum())} records of {int((gone > 0).sum())} warps are gone, of each the first: "
+        warnings.warn(f"{text}a warp keeps {keys.shape[1]} (buffer_size)", RecordsDropped, stacklevel=2)
+    sequences, which = np.unique(keys, axis=0, return_inverse=True)
+    for at, sequence in enumerate(sequences):
+        units = np.flatnonzero(which.reshape(-1) == at)
+        for path, start, stop in _pairs([int(key) for key in sequence if key >= 0]):
+            names = tuple(records.regions[each] for each in path)
+            yield Matched(names, units, clocks[units, start], clocks[units, stop])
+
+
+def _pairs(keys: Sequence[int]) -> list[tuple[tuple[int, ...], int, int]]:
+    """Paths of regions, by their numbers, and the positions of their two ends."""
+    opened: list[tuple[int, int]] = []
+    found: list[tuple[tuple[int, ...], int, int]] = []
+    unmatched: list[tuple[int, int]] = []
+    for position, key in enumerate(keys):
+        region = key >> 1
+        if not key & 1:
+            opened.append((region, position))
+            continue
+        at = next((i for i in reversed(range(len(opened))) if opened[i][0] == region), None)
+        if at is None:
+            unmatched.append((region, position))
+            continue
+        start = opened.pop(at)[1]
+        found.append(((*(each for each, _ in opened[:at]), region), start, position))
+    return [
+        ((*(each for each, ended in reversed(unmatched) if ended > stop), *path), start, stop)
+        for path, start, stop in found
+    ]
+
+
+def rate_of(records: Records, nominal: float) -> float:
+    """Ticks of the records' clock in a nanosecond: as the warps have seen it, or ``nominal`` where they did not run
+    long enough to tell."""
+    if records.nanoseconds or not records.units:
+        return 1.0
+    headers = records.headers
+    ended = headers[:, _END_NANOSECONDS] > headers[:, _BEGIN_NANOSECONDS]
+    time = int((headers[ended, _END_NANOSECONDS] - headers[ended, _BEGIN_NANOSECONDS]).sum())
+    if time < _LONG and nominal:
+        return nominal
+    return float((headers[ended, _END] - headers[ended, _BEGIN]).sum()) / time if time else nominal or 1.0
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A region of one warp: nanoseconds after the launch's first warp began, and its ticks."""
+
+    path: tuple[str, ...]
+    block: int
+    warp: int
+    processor: int
+    start: float
+    duration: float
+    ticks: int
+
+
+def drawn(records: Records, kernel: str, nominal: float) -> Iterator[Drawn]:
+    """All regions of all warps."""
+    rate, headers = rate_of(records, nominal), records.headers
+    first = int(headers[:, _BEGIN_NANOSECONDS].min()) if records.units else 0
+    for each in matched(records, kernel):
+        for unit, start, stop in zip(each.units.tolist(), each.starts.tolist(), each.stops.tolist(), strict=True):
+            begin = int(headers[unit, _BEGIN_NANOSECONDS]) - first + (start - int(headers[unit, _BEGIN])) / rate
+            block, warp = int(records.blocks[unit]), int(records.warps[unit])
+            processor, ticks = int(headers[unit, PROCESSOR]), stop - start
+            yield Drawn(each.path, block, warp, processor, begin, ticks / rate, ticks)
