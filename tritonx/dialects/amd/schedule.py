@@ -74,6 +74,7 @@ class CondBarrierOp(IRDLOperation):
 
     name = "amdg.cond_barrier"
     pred = operand_def(i1)
+    PREDICATE: ClassVar[str] = "pred"
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ARRIVE, Resource.THREADS), Effect(Kind.WAIT, Resource.THREADS))
     FORMAT: ClassVar[str] = "$pred attr-dict"

@@ -13,11 +13,13 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
 from xdsl.ir import Attribute, Operation
 
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.asynchronous.footprints import NO_BUFFER, View, addresses_in, bytes_at, shares
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
+from tritonx.ir.types import is_tensor
 
 if TYPE_CHECKING:
     from tritonx.interpreter.asynchronous.machine import Copy, Machine
@@ -25,10 +27,13 @@ if TYPE_CHECKING:
 
 
 class Warps(Enum):
-    """Whether a module says itself where the warps of a group wait for each other."""
+    """How the warps of a group are executed: in the order of the program (`TOGETHER`), op by op, but each with the
+    order that the module's barriers make (`APART`), or each by itself (`ALONE`), where a warp's number decides what it
+    does."""
 
     APART = "apart"
     TOGETHER = "together"
+    ALONE = "alone"
 
 
 @dataclass(frozen=True)
@@ -86,17 +91,27 @@ def footprint(tensor: Attribute, memory: MemDescType, start: int, size: int, str
     return found
 
 
-class Group:
-    """`agents` maps (block, warp of the group) to the agent's number among all of the program."""
+@lru_cache(maxsize=1024)
+def elements_of(tensor: Attribute, warp: int) -> np.ndarray:
+    """What a warp has of a tile, in all blocks; of a scalar every warp has it."""
+    if not is_tensor(tensor):
+        return np.zeros(1, np.int64)
+    return np.unique(np.concatenate([elements for _, number, elements in shares(tensor) if number == warp]))
 
-    def __init__(self, machine: Machine, name: str, first: int, warps: int) -> None:
+
+class Group:
+    """`agents` maps (block, warp of the group) to the agent's number among all of the program. `only` is the one of
+    `warps` that a group of a warp by itself has."""
+
+    def __init__(self, machine: Machine, name: str, first: int, warps: int, only: int | None = None) -> None:
         self.machine = machine
         self.name = name
         self.warps = warps
+        self.only = only
         self.agents: dict[tuple[int, int], int] = {}
         per_block = machine.agents_per_block
         for block in range(machine.blocks):
-            for warp in range(warps):
+            for warp in range(warps) if only is None else (only,):
                 agent = first if machine.warps is Warps.TOGETHER else first + warp
                 self.agents[block, warp] = block * per_block + agent
         self.copies: dict[int, Queue] = {agent: Queue() for agent in self.all}
@@ -123,6 +138,10 @@ class Group:
         for block in range(self.machine.blocks):
             self.machine.clocks.meet(self.in_block(block))
         self.machine.shared.forget(self.machine.running())
+
+    def own(self, tensor: Attribute) -> np.ndarray | None:
+        """The elements of a tile that a warp by itself has, as row-major numbers; None of a group that has all."""
+        return None if self.only is None else elements_of(tensor, self.only)
 
     def finished(self, product: Operations) -> bool:
         """Whether every agent has waited for its part."""

@@ -22,11 +22,12 @@ from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.asynchronous.barriers import MBarrier
 from tritonx.interpreter.asynchronous.clocks import Clocks, Knowledge
 from tritonx.interpreter.asynchronous.group import Group, Warps
+from tritonx.interpreter.asynchronous.meeting import Meeting
 from tritonx.interpreter.asynchronous.program import Meaning, Program
-from tritonx.interpreter.asynchronous.reports import Kind, Reports
+from tritonx.interpreter.asynchronous.reports import Hang, Kind, Reports
 from tritonx.interpreter.asynchronous.shared import Buffer, SharedMemory
 from tritonx.interpreter.asynchronous.timeline import Timeline
-from tritonx.interpreter.errors import InvalidLaunch
+from tritonx.interpreter.errors import InvalidLaunch, UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.values import Value
 from tritonx.ir.types import type_of
@@ -67,10 +68,6 @@ class Copy:
     number: int
 
 
-class Hang(Exception):
-    """No warp can go on; the reports say who waits for what."""
-
-
 class Machine:
     """The state of one program (a block, or a cluster of blocks that share a program)."""
 
@@ -106,6 +103,9 @@ class Machine:
         self.groups: list[Group] = []
         self.tensor_maps: dict[int, TensorMap] = {}
         self.cluster: list[Knowledge] = []
+        self._made: dict[Operation, list[Buffer]] = {}
+        self._executed: dict[tuple[Operation, int], int] = {}
+        self.meeting: Meeting | None = None
 
     def callee(self, name: str) -> tile.FuncOp:
         """The function of this name. Raises `InvalidLaunch` where there is none."""
@@ -123,6 +123,8 @@ class Machine:
 
     def _count_agents(self) -> int:
         specialised = [op for op in self.module.walk() if isinstance(op, gpu_layout.WarpSpecializeOp)]
+        if specialised and self.warps is Warps.ALONE:
+            raise UnsupportedInInterpreter("partitions of warps that are each executed by themselves")
         if self.warps is Warps.TOGETHER:
             return 1 + max((len(op.partitions) for op in specialised), default=0)
         each = (sum(int(n) for n in op.partitionNumWarps.get_values()) for op in specialised)
@@ -155,10 +157,21 @@ class Machine:
         if offset < 0 or (end and offset + size > end):
             self.reports.add(Kind.MISPLACED, op, f"bytes {offset} to {offset + size} of {end}")
 
-    def buffer(self, op: Operation) -> Buffer | None:
-        """Memory for this execution of an op; None for scratch memory that was not allocated."""
+    def buffer(self, op: Operation, group: Group) -> Buffer | None:
+        """Memory for this execution of an op; None for scratch memory that was not allocated. For warps by themselves
+        the n-th execution of each is one."""
         extent = self._extents.get(op)
-        return None if extent is None else self.shared.buffer(op, *extent)
+        if extent is None or group.only is None:
+            return None if extent is None else self.shared.buffer(op, *extent)
+        made = self._made.setdefault(op, [])
+        count = self._executed[op, group.only] = self._executed.get((op, group.only), 0) + 1
+        if count > len(made):
+            made.append(self.shared.buffer(op, *extent))
+        return made[count - 1]
+
+    def has_buffer(self, op: Operation) -> bool:
+        """Whether the op has memory."""
+        return op in self._extents
 
     # --- who goes next
 
@@ -193,9 +206,9 @@ class Machine:
                 self.timeline.span("copies", copy.op, copy.issued, self.time)
             copy.land()
 
-    def drive(self, main: Group) -> None:
-        """Run until the first group has ended. Raises `Hang`."""
-        while main in self.groups:
+    def drive(self, main: Sequence[Group]) -> None:
+        """Run until these groups have ended. Raises `Hang`."""
+        while any(group in self.groups for group in main):
             ready = [group for group in self.groups if group.waiting is None or group.waiting()]
             if self._lands(bool(ready)):
                 self.land(self.under_way[self.random.randrange(len(self.under_way))])
@@ -236,9 +249,14 @@ class Machine:
 
     def run(self, kernel: tile.FuncOp, arguments: Sequence[Value]) -> None:
         """Execute the kernel as this program."""
-        main = Group(self, f"warps 0-{self.num_warps - 1}", 0, self.num_warps)
-        self.start(main)
-        main.coroutine = Program(self, main).coroutine(kernel.body)(*arguments)
+        whole = Group(self, f"warps 0-{self.num_warps - 1}", 0, self.num_warps)
+        main = [whole]
+        if self.warps is Warps.ALONE:
+            main = [Group(self, f"warp {warp}", 0, self.num_warps, warp) for warp in range(self.num_warps)]
+            self.meeting = Meeting(whole, main)
+        for group in main:
+            self.start(group)
+            group.coroutine = Program(self, group).coroutine(kernel.body)(*arguments)
         self.drive(main)
         for copy in list(self.under_way):
             if copy.number not in self.read:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 from xdsl.ir import Block, Operation, Region
 
 from tritonx.dialects import tile
+from tritonx.interpreter.asynchronous.by_effects import meaning_alone, meaning_by_effects
 from tritonx.interpreter.asynchronous.group import Operations
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.errors import KernelFault, UnsupportedInInterpreter
@@ -146,7 +147,9 @@ class Program:
 
     def _step(self, op: Operation) -> Step:
         own = self.machine.meanings.get(type(op))
-        meaning = own or meaning_of(type(op))
+        if self.machine.meeting is not None:
+            own = meaning_alone(op) or own
+        meaning = own or meaning_of(type(op)) or meaning_by_effects(op)
         if meaning is None:
             raise UnsupportedInInterpreter(f"the machine has no meaning for '{op.name}'").at(position_of(op), None)
         operands = self._slots.slots(op.operands)

@@ -26,7 +26,12 @@ class Kind(Enum):
     IN_FLIGHT = "use of a product that is still under way"
     UNFINISHED = "the block ends while a copy is under way"
     MISPLACED = "a buffer where it may not lie"
+    DIVERGED = "an exchange that not all warps take part in"
     CUT = "a block that begins within a piece of 16 bytes"
+
+
+class Hang(Exception):
+    """No warp can go on; the reports say who waits for what."""
 
 
 @dataclass(frozen=True)

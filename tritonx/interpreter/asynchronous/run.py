@@ -11,11 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tritonx.interpreter.arguments import bind_arguments, normalise_grid
+from tritonx.interpreter.asynchronous.by_effects import is_barrier_of_some
 from tritonx.interpreter.asynchronous.group import Warps
-from tritonx.interpreter.asynchronous.machine import Hang, Machine, Order
+from tritonx.interpreter.asynchronous.machine import Machine, Order
 from tritonx.interpreter.asynchronous.meanings import MEANINGS
 from tritonx.interpreter.asynchronous.program import Meaning
-from tritonx.interpreter.asynchronous.reports import Report, Reports, position_of
+from tritonx.interpreter.asynchronous.reports import Hang, Report, Reports, position_of
 from tritonx.interpreter.asynchronous.timeline import Timeline
 from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.machine import Machine as Functions
@@ -86,7 +87,9 @@ def execute(
 
 def warps_of(module: ModuleOp) -> Warps:
     """Whether a module says itself where its warps wait: where its memory has been placed. Before that, accesses happen
-    in the order of the program."""
+    in the order of the program. Where some warps alone meet at a barrier, each is executed by itself."""
+    if any(map(is_barrier_of_some, module.walk())):
+        return Warps.ALONE
     return Warps.APART if "ttg.shared" in module.attributes else Warps.TOGETHER
 
 

@@ -70,14 +70,22 @@ def _call(op: tile.CallOp, bind: Program) -> Function:
 
 def _barrier(op: gpu.BarrierOp | gpu_layout.LocalBarrierOp | gpu_layout.BarrierOp, bind: Program) -> Function:
     """The warps of the group meet; of a partition, its own."""
-    group = bind.group
+    group, meeting = bind.group, bind.machine.meeting
 
-    def meet() -> None:
+    def mark() -> None:
         if bind.machine.timeline is not None:
             bind.machine.timeline.mark(group.name, op, bind.machine.time)
+
+    def meet() -> None:
+        mark()
         group.meet()
 
-    return meet
+    def meet_others() -> Coroutine:
+        mark()
+        assert meeting is not None
+        return (yield from meeting.arrive(group, op))
+
+    return meet if meeting is None else meet_others
 
 
 def _warp_specialize(op: gpu_layout.WarpSpecializeOp, bind: Program) -> Function:
@@ -129,6 +137,9 @@ def _predicate_stage(op: gpu_layout.PredicateStageOp, bind: Program) -> Function
 
 def _warp_id(op: gpu_layout.WarpIdOp, bind: Program) -> Function:
     """A number that differs between the warps of a group is no value here, where each op is executed once for all."""
+    if bind.group.only is not None:
+        number = np.int32(bind.group.only)
+        return lambda: number
     if bind.group.warps > 1:
         reason = f"'{op.name}' differs between the {bind.group.warps} warps of a group, which are executed together"
         raise UnsupportedInInterpreter(reason).at(position_of(op), None)

@@ -57,7 +57,7 @@ def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, bind: Program) -> Function:
         loaded = read(bind, pointer, dtype, mask, other)
         parts = group.operation(op, group.all).parts
         machine.shared.touch(op, group.touches(source, type_, view, size, Mode.WRITE, Proxy.BOTH, parts, idle))
-        put(bind, type_, view, loaded)
+        put(bind, type_, view, loaded, source)
         for agent, part in parts.items():
             group.copies[agent].open.append((part, op))
 

@@ -21,7 +21,7 @@ from tritonx.interpreter.asynchronous.shared import Mode
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings.dot import decoded_pairs
 from tritonx.interpreter.rounding import round_to
-from tritonx.interpreter.values import Array, dtype_of, storage_of
+from tritonx.interpreter.values import Array, dtype_of, storage_of, undefined
 from tritonx.ir.dispatch import case
 from tritonx.ir.types import element_type, type_of
 
@@ -31,25 +31,34 @@ def where(bind: Program, type_: MemDescType, view: View) -> Array:
     return addresses(type_, view, storage_of(type_.element_type).itemsize, bind.machine.stride)
 
 
-def put(bind: Program, type_: MemDescType, view: View, value: Array) -> None:
-    """The contents of a view, without a check."""
+def put(bind: Program, type_: MemDescType, view: View, value: Array, source: Attribute | None = None) -> None:
+    """The contents of a view, without a check. A warp by itself has its elements of the tile `source` to put there."""
     at = where(bind, type_, view)
-    stored = np.asarray(value, storage_of(type_.element_type))
-    bind.machine.shared.write(view.buffer, at, np.broadcast_to(stored, at.shape))
+    stored = np.broadcast_to(np.asarray(value, storage_of(type_.element_type)), at.shape)
+    if source is not None and (own := bind.group.own(source)) is not None:
+        at, stored = (each.reshape(at.shape[0], -1)[:, own] for each in (at, stored))
+    bind.machine.shared.write(view.buffer, at, stored)
 
 
-def contents(bind: Program, op: Operation, type_: MemDescType, view: View) -> Array:
-    """The tile that a view holds; of copies, the first block's."""
-    dtype = dtype_of(type_.element_type)
+def contents(bind: Program, op: Operation, type_: MemDescType, view: View, result: Attribute | None = None) -> Array:
+    """The tile that a view holds; of copies, the first block's. A warp by itself reads its elements of the tile
+    `result`; the others are undefined."""
+    dtype, storage = dtype_of(type_.element_type), storage_of(type_.element_type)
     at = where(bind, type_, view)
-    held = bind.machine.shared.read(op, view.buffer, at, storage_of(type_.element_type))[0]
+    own = None if result is None else bind.group.own(result)
+    if own is None:
+        held = bind.machine.shared.read(op, view.buffer, at, storage)[0]
+    else:
+        held = np.full(at[0].size, undefined(storage, bind.execution.poison), storage)
+        held[own] = bind.machine.shared.read(op, view.buffer, at[0].reshape(-1)[own], storage)
+        held = held.reshape(at[0].shape)
     return held != 0 if dtype == np.bool_ else held
 
 
 def _store(op: Operation, bind: Program, source: Attribute, type_: MemDescType, view: View, value: Array) -> None:
     touches = bind.group.touches(source, type_, view, stored_bytes(source), Mode.WRITE)
     bind.machine.shared.touch(op, touches)
-    put(bind, type_, view, value)
+    put(bind, type_, view, value, source)
 
 
 def _local_alloc(op: gpu_layout.LocalAllocOp, bind: Program) -> Function:
@@ -57,7 +66,7 @@ def _local_alloc(op: gpu_layout.LocalAllocOp, bind: Program) -> Function:
     source = None if op.src is None else type_of(op.src)
 
     def alloc(value: Array | None = None) -> View:
-        buffer = bind.machine.buffer(op)
+        buffer = bind.machine.buffer(op, bind.group)
         assert buffer is not None
         view = View(buffer, buffer.base)
         if source is not None and value is not None:
@@ -78,7 +87,7 @@ def _local_load(op: gpu_layout.LocalLoadOp, bind: Program) -> Function:
     def load(view: View, token: object = None) -> Array:
         touches = bind.group.touches(result, type_, view, stored_bytes(result), Mode.READ)
         bind.machine.shared.touch(op, touches)
-        return contents(bind, op, type_, view)
+        return contents(bind, op, type_, view, result)
 
     return load
 

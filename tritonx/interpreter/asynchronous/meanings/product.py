@@ -141,7 +141,7 @@ def _local_dot(op: gpu_layout.LocalDotOp, bind: Program) -> Function:
         view = cast(View, given)
         touches = bind.group.touches(tiles[number], type_, view, stored_bytes(tiles[number]), Mode.READ)
         bind.machine.shared.touch(op, touches)
-        return contents(bind, op, type_, view)
+        return contents(bind, op, type_, view, tiles[number])
 
     return lambda a, b, c: multiply(operand(0, a), operand(1, b), c)
 

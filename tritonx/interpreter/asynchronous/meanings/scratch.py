@@ -9,22 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from xdsl.ir import Operation
 
-from tritonx.analysis.buffers import conversion_plan, stored_bytes, tables_of, tensor_layout
+from tritonx.analysis.buffers import conversion_plan, owned_by_warps, stored_bytes, tables_of, tensor_layout
 from tritonx.analysis.scratch import align, bits_along, slots_per_register, table_bytes
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.effects import is_barrier
 from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.interpreter.asynchronous.footprints import bytes_at, bytes_between, shares
 from tritonx.interpreter.asynchronous.group import Group, shifted
-from tritonx.interpreter.asynchronous.program import Program, Table
+from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
 from tritonx.interpreter.asynchronous.shared import Buffer, Mode
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings import meaning_of
-from tritonx.interpreter.values import Array
+from tritonx.interpreter.values import Array, Value
 from tritonx.ir.dispatch import Op, case
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout, redundancy
@@ -177,10 +178,9 @@ def _of_copies(layout: LinearLayout, size: int) -> tuple[Phase, ...]:
     return (Mode.WRITE, written, False), (Mode.READ, tuple(each), True)
 
 
-def touch(bind: Program, op: Operation, buffer: Buffer, phases: Iterable[Phase]) -> None:
+def touch(group: Group, op: Operation, buffer: Buffer, phases: Iterable[Phase]) -> None:
     """The accesses of one execution."""
-    group: Group = bind.group
-    machine = bind.machine
+    machine = group.machine
     for mode, each, alone in phases:
         touches = group.joined(
             (
@@ -193,6 +193,8 @@ def touch(bind: Program, op: Operation, buffer: Buffer, phases: Iterable[Phase])
         machine.shared.touch(op, touches)
         if not alone:
             group.meet()
+    if group.only is not None:
+        return
     for block in range(machine.blocks):
         start = block * machine.stride + buffer.base
         machine.shared.reserve(buffer, np.arange(start, start + buffer.size), 1)
@@ -209,17 +211,28 @@ def _through_scratch(rule: Callable[[Op, Program], Iterable[Phase]]) -> Callable
         value: Function = _same if tile_meaning is None else tile_meaning(op, bind)
         found: list[Phase] = []
 
-        def run(*operands: object) -> object:
-            buffer = bind.machine.buffer(op)
+        def exchange(group: Group, *operands: object) -> object:
+            buffer = bind.machine.buffer(op, group)
             if buffer is not None:
                 if not found:
                     found.extend(rule(op, bind))
-                touch(bind, op, buffer, found)
+                touch(group, op, buffer, found)
             elif is_barrier(op):
-                bind.group.meet()
+                group.meet()
             return value(*operands)
 
-        return run
+        def run(*operands: object) -> object:
+            return exchange(bind.group, *operands)
+
+        def run_alone(*operands: Value) -> Coroutine:
+            meeting = bind.machine.meeting
+            assert meeting is not None
+            if not is_barrier(op) and (not bind.machine.has_buffer(op) or owned_by_warps(op) is not None):
+                return cast("tuple[Value, ...]", exchange(bind.group, *operands))  # each keeps to its own elements
+            whole = meeting.whole
+            return (yield from meeting.arrive(bind.group, op, operands, lambda joined: exchange(whole, *joined)))
+
+        return run if bind.machine.meeting is None else run_alone
 
     return meaning
 

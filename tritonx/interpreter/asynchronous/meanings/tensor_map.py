@@ -85,10 +85,10 @@ def _known(bind: Program, events: dict[int, int], warp: int = 0) -> bool:
 
 def _build(bind: Program, op: Operation, warp: int) -> None:
     """The warp writes the map to scratch memory, and copies it from there."""
-    buffer = bind.machine.buffer(op)
+    buffer = bind.machine.buffer(op, bind.group)
     if buffer is not None:
         alone = tuple(bytes_between(0, TENSOR_MAP_BYTES) if w == warp else 0 for w in range(bind.group.warps))
-        touch(bind, op, buffer, [(Mode.WRITE, alone, True), (Mode.READ, alone, True)])
+        touch(bind.group, op, buffer, [(Mode.WRITE, alone, True), (Mode.READ, alone, True)])
 
 
 def _check_users(bind: Program, op: Operation, before: TensorMap, warp: int) -> None:
