@@ -438,7 +438,10 @@ CONDITIONS = {
         "gpu.pipelined",
         "makes_maps_at_launch(target, options)",
     },
-    "amd": {"isinstance(options, AmdOptions) and options.buffer_ops"},
+    "amd": {
+        "isinstance(options, AmdOptions) and options.buffer_ops",
+        "alternates(target, options)",
+    },
 }
 """Under which a backend inserts some of its passes: other passes find their ops, or leave a module as it is."""
 

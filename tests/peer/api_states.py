@@ -49,7 +49,6 @@ DIFFERS: dict[str, tuple[str, ...]] = {
         "knobs.amd_knobs.buffer_ops_analyze_small_tensor_range",
         "knobs.amd_knobs.libhip_path",
         "knobs.amd_knobs.scalarize_packed_fops",
-        "knobs.amd_knobs.use_block_pingpong",
         "knobs.amd_knobs.use_buffer_atomics",
         "knobs.amd_knobs.use_in_thread_transpose",
         "knobs.compilation_knobs.dump_ir_extract_di_local_variables",

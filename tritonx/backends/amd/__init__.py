@@ -86,9 +86,10 @@ class AmdBackend(Backend):
         from tritonx.backends.amd.targets import processor
         from tritonx.runtime.knobs import compilation
 
-        copies = knobs.use_async_copy
+        copies, pingpong = knobs.use_async_copy, knobs.use_block_pingpong
         return {
             "pipeline": knobs.pipeline,
+            "block_pingpong": target.arch == "gfx942" if pingpong is None else pingpong,
             "buffer_ops": knobs.use_buffer_ops,
             "async_copy": processor(target).reads_transposed if copies is None else copies,
             "line_info": not compilation.disable_line_info,

@@ -29,7 +29,8 @@ class AmdKnobs(Group):
     """Without effect: hip-python finds the library (``ROCM_PATH``)."""
 
     use_block_pingpong = Knob[bool | None]("TRITON_HIP_USE_BLOCK_PINGPONG", None, parse_bool)
-    """Without effect: schedules do not alternate warps."""
+    """Whether two groups of warps alternate between memory and products (the option ``block_pingpong``); None: on
+    gfx942."""
 
     use_in_thread_transpose = Knob[bool | None]("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", None, parse_bool)
     """Without effect: operands are transposed in a thread where that is cheaper."""

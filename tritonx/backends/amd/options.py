@@ -28,6 +28,8 @@ class AmdOptions(GpuOptions):
     * ``async_copy`` has them go to shared memory past the registers where lanes can (Triton:
       ``knobs.amd.use_async_copy``): on gfx942, four bytes at a time, off there as in Triton, and on gfx950, up to 16,
       on there: what a unit wants transposed is transposed as it is read.
+    * ``block_pingpong`` has two groups of 4 of 8 warps alternate between memory and products in loops of large products
+      (Triton: ``knobs.amd.use_block_pingpong``), and gives products of 4 warps a priority; on by default on gfx942.
     * ``line_info`` has the assembly say which lines of the source it comes from, and the code object where an external
       linker makes it (``TRITONX_LLD_PATH``): the built-in one leaves DWARF's sections out. Its default is the opposite
       of the knob ``knobs.compilation.disable_line_info``.
@@ -48,6 +50,7 @@ class AmdOptions(GpuOptions):
     allow_flush_denorm: bool = False
     pipeline: bool = True
     async_copy: bool = False
+    block_pingpong: bool = False
     buffer_ops: bool = True
     arch: str | None = None
     backend_name: str = "hip"

@@ -101,6 +101,26 @@ def test_impossible_values(target: str, given: dict[str, Any], reason: str) -> N
         BACKEND.parse_options(BACKEND.parse_target(target), given)
 
 
+def test_pingpong_or_not(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On gfx942, and elsewhere on CDNA if it is asked for and threads store what they load. With 4 warps the product
+    has a priority."""
+    a, c = np.zeros(1, np.float16), np.zeros(1, np.float32)
+
+    def priorities(target: str, n: int = 128, warps: int = 8, **options: Any) -> tuple[int, ...]:
+        constants = {"M": 2 * n, "N": n, "K": 64, "MASKED": True, "BY_COLUMNS": True}
+        made = compiled(target, loop_of_products, (a, a, c, 4096), constants, until="llir", num_warps=warps, **options)
+        return tuple(len(re.findall(rf"s.setprio\(i16 {each}\)", made.stages["llir"])) for each in (1, 0))
+
+    assert priorities("gfx942") == (2, 2) and priorities("gfx942", 64, 4) == (1, 1)
+    assert priorities("gfx942", 64) == priorities("gfx942", block_pingpong=False) == (0, 0)
+    assert priorities("gfx950") == priorities("gfx950", block_pingpong=True) == (0, 0)
+    assert priorities("gfx950", block_pingpong=True, async_copy=False) == (2, 2)
+    assert priorities("gfx90a") == (0, 0) and priorities("gfx90a", block_pingpong=True) == (2, 2)
+    assert priorities("gfx1201", 64, block_pingpong=True) == (0, 0)
+    monkeypatch.setenv("TRITON_HIP_USE_BLOCK_PINGPONG", "0")
+    assert priorities("gfx942") == (0, 0) and priorities("gfx942", block_pingpong=True) == (2, 2)
+
+
 def test_copies_past_the_registers_or_not(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the LDS transposes what it is read for, and elsewhere if they are asked for and there are some."""
     a, c = np.zeros(1, np.float16), np.zeros(1, np.float32)

@@ -24,7 +24,7 @@ def _hint(f: FunctionEmitter, intrinsic: str, type_: str, value: int) -> None:
 def conditional_barrier(op: CondBarrierOp, f: FunctionEmitter) -> None:
     """The condition is equal in all lanes of a wave."""
     with f.where(f.scalar(op.pred)):
-        f.threads.barrier()
+        f.machine.local_barrier(f)
 
 
 def nothing(op: Operation, f: FunctionEmitter) -> None:
