@@ -23,6 +23,7 @@ from tritonx.layouts.gf2 import Echelon, echelon, rank
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.matrix_conversion import matrix_conversion
+from tritonx.layouts.operand_memory import operand_memory
 from tritonx.layouts.shuffle import ShufflePlan, shuffle_plan
 from tritonx.layouts.swizzle import conversion_memory
 from tritonx.layouts.vectorize import register_repeats
@@ -148,6 +149,11 @@ def _without_memory(
 def conversion_layout(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
     """offset → index: how a conversion of elements of `bits` bits would lay them in memory, whole."""
     return conversion_memory(*_distinct(source, target.order_outs(source.out_dims)), bits)
+
+
+def operand_layout(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
+    """As `conversion_layout`, where `target` is an operand that a matrix unit takes from registers."""
+    return operand_memory(*_distinct(source, target.order_outs(source.out_dims)), bits)
 
 
 def matrix_conversion_layout(

@@ -39,26 +39,26 @@ def conversion_memory(source: LinearLayout, target: LinearLayout, bits: int, cut
     side has is taken if that saves much (`WORTH`): what a thread reads of a tile that others read as well is mostly
     many times what it has written.
     """
-    common = _common_registers(source, target)
+    common = common_registers(source, target)
     kept = echelon(common[max(0, len(common) - cuts) :])
     own, others = (_modulo(side.columns(REGISTER), kept.vectors) if cuts else side.columns(REGISTER)
                    for side in (source, target))  # fmt: skip
-    vector = _vector_directions(common[: max(0, len(common) - cuts)], own, others, bits)
+    vector = vector_directions(common[: max(0, len(common) - cuts)], own, others, bits)
     phases = [phase_directions(side, bits << len(vector)) for side in (source, target)]
     best = arrange(source, target, bits, vector, *phases)
-    least = WORTH * _issued(best, source, target, bits)
+    least = WORTH * issued(best, source, target, bits)
     for number, (side, registers) in enumerate(((source, own), (target, others))):
-        longer = _filled(vector, registers, bits, VECTOR_BITS)
+        longer = filled(vector, registers, bits, VECTOR_BITS)
         if len(longer) == len(vector):
             continue
         phase = phase_directions(side, bits << len(longer))
         found = arrange(source, target, bits, longer, *(phase if n == number else phases[n] for n in (0, 1)))
-        if (issued := _issued(found, source, target, bits)) < least:
-            best, least = found, issued
+        if (cost := issued(found, source, target, bits)) < least:
+            best, least = found, cost
     return best
 
 
-def _issued(memory: LinearLayout, source: LinearLayout, target: LinearLayout, bits: int) -> int:
+def issued(memory: LinearLayout, source: LinearLayout, target: LinearLayout, bits: int) -> int:
     """What a warp issues and what the memory serves, in instructions and cycles, of both sides together."""
     sides = (shared_access(placement(layout, memory), bits) for layout in (source, target))
     return sum(len(side.accesses) * (1 + side.wavefronts) for side in sides)
@@ -104,23 +104,23 @@ def _all_directions(source: LinearLayout, target: LinearLayout) -> Iterable[int]
             yield from layout.columns(dim)
 
 
-def _common_registers(source: LinearLayout, target: LinearLayout) -> tuple[int, ...]:
+def common_registers(source: LinearLayout, target: LinearLayout) -> tuple[int, ...]:
     """Directions that are registers on both sides: common bases themselves first (no renaming of registers needed)."""
     own, others = source.columns(REGISTER), target.columns(REGISTER)
     shared = [direction for direction in own if direction and direction in others]
     return independent((*shared, *intersection(own, others)))
 
 
-def _vector_directions(
+def vector_directions(
     common: Sequence[int], own: Sequence[int], others: Sequence[int], bits: int
 ) -> tuple[int, ...]:  # fmt: skip
     """Directions inside a vector: registers on both sides; when those do not fill a bank's word, registers of one
     side, whose accesses are then wide while the other side shares words (which is no conflict)."""
     both = common[: _log2(max(1, VECTOR_BITS // bits))]
-    return _filled(_filled(both, own, bits, BANK_BITS), others, bits, BANK_BITS)
+    return filled(filled(both, own, bits, BANK_BITS), others, bits, BANK_BITS)
 
 
-def _filled(vector: Sequence[int], registers: Sequence[int], bits: int, most: int) -> tuple[int, ...]:
+def filled(vector: Sequence[int], registers: Sequence[int], bits: int, most: int) -> tuple[int, ...]:
     """With directions of one side's registers, until a vector has so many bits."""
     filled, span = list(vector), echelon(vector)
     for direction in registers:

@@ -41,6 +41,7 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         costs=costs_of(chip, copies=options.async_copy),
         pipelined=options.pipeline,
         named_registers=NAMED_REGISTERS,
+        stores_results=True,
         residency=chip.residency,
         chip=CHIPS.get(chip.name),
     )

@@ -158,14 +158,13 @@ def through_memory(
     op: gpu_layout.ConvertLayoutOp, f: FunctionEmitter, plan: SharedMemoryPlan, value: Tile, count: int
 ) -> Tile:
     base = SharedView(f.shared_base(f.scratch_offset(op)))
-    names = f.scalars(value)
     out: list[str] = ["poison"] * count
     for number, step in enumerate(plan.parts):
         if plan.same_warp:  # of a conversion before, or of the last iteration, the other lanes may still read
             f.threads.warp_barrier()
         elif number:
             f.threads.local_barrier()
-        store_registers(f, base, value.elem, step.write, names)
+        store_registers(f, base, step.write, value)
         if plan.same_warp:
             f.threads.warp_barrier()
         else:

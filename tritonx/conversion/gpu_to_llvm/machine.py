@@ -8,7 +8,7 @@ returns the text of an LLVM operand, having written the lines that compute it to
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -174,6 +174,8 @@ class Machine(ABC):
     count."""
     converts_bytes_slowly: bool = False
     """Whether an instruction that converts a byte to a float takes longer than moving its bits and a subtraction."""
+    picks_bytes: bool = False
+    """Whether there is an instruction for ``pick_bytes`` that LLVM does not find by itself."""
 
     @property
     def bfloat_by_single(self) -> bool:
@@ -332,6 +334,11 @@ class Machine(ABC):
     def swap(self, f: FunctionEmitter, first: str, second: str, mask: int) -> tuple[str, str]:
         """Two words (i32) after the lower of two lanes whose numbers differ in ``mask``, a power of two, has given its
         ``second`` for the ``first`` of the upper one."""
+        raise NotImplementedError
+
+    def pick_bytes(self, f: FunctionEmitter, low: str, high: str, chosen: Sequence[int]) -> str:
+        """The word of four bytes, the lowest first, of two words (i32): 0 to 3 are bytes of ``low``, 4 to 7 of
+        ``high``."""
         raise NotImplementedError
 
     def reads_both(self, mask: int) -> bool:

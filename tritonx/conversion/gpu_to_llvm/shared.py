@@ -57,7 +57,7 @@ def write_tile(f: FunctionEmitter, value: Tile, type_: Attribute, view: SharedVi
     if places.columns(BLOCK):
         raise LayoutError("the blocks of a cluster have other parts of a tile than their buffers")
     access = shared_access(places, f.bits(value.elem), widest(view, f.bits(value.elem)))
-    store_registers(f, view, value.elem, access, f.scalars(value))
+    store_registers(f, view, access, value)
 
 
 def local_alloc(op: gpu_layout.LocalAllocOp, f: FunctionEmitter) -> None:

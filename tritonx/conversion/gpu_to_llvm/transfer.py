@@ -7,7 +7,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
+from tritonx.conversion.gpu_to_llvm.byte_words import ByteWords
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
@@ -83,15 +85,21 @@ def general_addresses(f: FunctionEmitter, view: SharedView, memory: str, access:
     return [f.inst(f"getelementptr inbounds {memory}, {f.shared} {view.pointer}, i32 {index}") for index in indices]
 
 
-def store_registers(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess, names: list[str]) -> None:
-    memory = memory_type(elem)
-    align = access.vec * f.bits(elem) // 8
-    type_ = memory if access.vec == 1 else f"<{access.vec} x {memory}>"
-    for one, address in zip(access.accesses, addresses(f, view, elem, access), strict=True):
-        own = [names[r] for r in one.registers]
-        if elem == "i1":
-            own = [f.inst(f"zext i1 {x} to i8") for x in own]
-        f.line(f"store {type_} {f.pack(memory, own)}, {f.shared} {address}, align {align}{f.machine.scope_of_tiles}")
+def store_registers(f: FunctionEmitter, view: SharedView, access: SharedAccess, tile: Tile) -> None:
+    is_held = ByteWords.hold(f, tile)
+    operand = ByteWords(f, tile).operand if is_held else partial(_operand, f, tile.elem, f.scalars(tile))
+    align = access.vec * f.bits(tile.elem) // 8
+    for one, address in zip(access.accesses, addresses(f, view, tile.elem, access), strict=True):
+        type_, value = operand(one.registers)
+        f.line(f"store {type_} {value}, {f.shared} {address}, align {align}{f.machine.scope_of_tiles}")
+
+
+def _operand(f: FunctionEmitter, elem: str, names: Sequence[str], registers: Sequence[int]) -> tuple[str, str]:
+    """``registers`` one after another, as type and name."""
+    memory, own = memory_type(elem), [names[r] for r in registers]
+    if elem == "i1":
+        own = [f.inst(f"zext i1 {x} to i8") for x in own]
+    return (memory if len(own) == 1 else f"<{len(own)} x {memory}>"), f.pack(memory, own)
 
 
 class SharedRegisters(ABC):

@@ -43,7 +43,7 @@ from tritonx.conversion.tile_to_gpu.costs import (
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
 from tritonx.conversion.tile_to_gpu.propagation import plain, propagation_of
-from tritonx.conversion.tile_to_gpu.stores import store_cost, store_encodings
+from tritonx.conversion.tile_to_gpu.stores import store_cost, store_encodings, stored_result
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
 from tritonx.dialects.control_flow import is_per_element
@@ -86,6 +86,10 @@ class _Solver:
         self.reread = Reread(self.ops)
         accesses = coalesced_encodings(self.ops, facts, target)
         self.dots = dot_layouts(self.ops, target, accesses)
+        self.results = set[DistributedEncoding]()
+        if target.stores_results:
+            found = {layout.result for layout in self.dots.values()}
+            self.results.update(layout for layout in found if not isinstance(layout, BlockedEncoding))
         self.fixed: dict[Operation, DistributedEncoding] = {}
         self.fixed.update(accesses)
         self.fixed.update({op: layout.result for op, layout in self.dots.items()})
@@ -339,11 +343,13 @@ class _Solver:
         self._add_key(op, self._store_key(op) if isinstance(op, tile.StoreOp) else self._native_key(op))
 
     def _store_key(self, op: tile.StoreOp) -> DistributedEncoding:
-        """Where what is stored comes from another layout than the one that all accesses of its shape have, the cheapest
-        of those that a store may have."""
-        key = self._native_key(op)
-        if not isinstance(key, BlockedEncoding) or self.native.get(op.value) == key:
+        """Where what is stored comes from another layout than the one that all accesses of its shape have, that of a
+        product's result if it may stay, or the cheapest of those that a store may have."""
+        key, native = self._native_key(op), self.native.get(op.value)
+        if not isinstance(key, BlockedEncoding) or native == key:
             return key
+        if native is not None and native in self.results and stored_result(op, native, key.order[0], self.facts):
+            return native
         weight = self._weight(op)
 
         def cost(encoding: BlockedEncoding) -> int:

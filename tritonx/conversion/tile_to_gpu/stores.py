@@ -6,7 +6,10 @@ layout, the result of a product above all, is converted in any case, so that a s
 - as many neighbours in a thread as it moves at once, and not as many as others do: a thread with eight halves that goes
   to memory one by one leaves its neighbours seven apart, and each instruction touches eight times as many sectors;
 - its warps over rows: a thread then has few rows and more of each, and of each row there is an address to compute.
-  Of 128×256 elements in 8 warps, one a lane, that is 16 rows and 8 columns in place of 128 rows and one column.
+  Of 128×256 elements in 8 warps, one a lane, that is 16 rows and 8 columns in place of 128 rows and one column;
+- or, on targets that say so, the layout of the product's result, where a thread has neighbours of `RESULT_BITS` or more
+  there. A converted tile may be stored by half as many instructions, but takes as many to go through shared memory,
+  with barriers, and often more of that memory than the loop in front.
 """
 
 from __future__ import annotations
@@ -22,28 +25,38 @@ from tritonx.conversion.tile_to_gpu.costs import access_cost, element_bits
 from tritonx.dialects import tile
 from tritonx.ir.types import shape_of, type_of
 from tritonx.layouts import linear_layout
-from tritonx.layouts.encodings import BlockedEncoding, Ints
+from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, Ints
 from tritonx.layouts.tiling import storage_shape
 
 
 def store_encodings(op: tile.StoreOp, agreed: BlockedEncoding, facts: AxisFacts) -> tuple[BlockedEncoding, ...]:
     """What a store through a tile of pointers may have in place of the encoding that is `agreed`, which is first."""
     shape = shape_of(type_of(op.ptr))
-    own = _narrowed(agreed, shape, _width(op, agreed, facts))
+    own = _narrowed(agreed, shape, _width(op, agreed, agreed.order[0], facts))
     return tuple(dict.fromkeys((agreed, warps_over_rows(agreed, shape), own, warps_over_rows(own, shape))))
+
+
+RESULT_BITS = 64
+"""What a thread stores at once of a product's result at least: four neighbours of 16 bits. Triton 3.9 does so for all
+results of matrix cores; not timed."""
+
+
+def stored_result(op: tile.StoreOp, native: DistributedEncoding, fast: int, facts: AxisFacts) -> bool:
+    """Whether a product's result in its unit's layout is stored as it is, by threads with neighbours along `fast`."""
+    return _width(op, native, fast, facts) * element_bits(type_of(op.value)) >= RESULT_BITS
 
 
 def store_cost(op: tile.StoreOp, encoding: BlockedEncoding, facts: AxisFacts) -> int:
     """The instructions of a store in `encoding`, in cycles of a warp (`costs`)."""
-    layout = linear_layout(encoding, shape_of(type_of(op.ptr)))
-    return access_cost(layout, encoding.order[0], _width(op, encoding, facts), element_bits(type_of(op.value)))
+    fast, layout = encoding.order[0], linear_layout(encoding, shape_of(type_of(op.ptr)))
+    return access_cost(layout, fast, _width(op, encoding, fast, facts), element_bits(type_of(op.value)))
 
 
-def _width(op: tile.StoreOp, encoding: BlockedEncoding, facts: AxisFacts) -> int:
+def _width(op: tile.StoreOp, encoding: DistributedEncoding, fast: int, facts: AxisFacts) -> int:
     """How many elements a thread stores at once."""
     layout = linear_layout(encoding, shape_of(type_of(op.ptr)))
     accesses = pointer_accesses(facts, layout, op.ptr, op.mask, element_bits(type_of(op.value)), may_split=True)
-    return accesses.width if accesses.dim == encoding.order[0] else 1
+    return accesses.width if accesses.dim == fast else 1
 
 
 def _narrowed(encoding: BlockedEncoding, shape: Ints, width: int) -> BlockedEncoding:

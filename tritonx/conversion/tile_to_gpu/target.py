@@ -52,6 +52,8 @@ class GpuTarget:
     """Whether warps load tiles of matrices from shared memory, each lane its part."""
     matrix_stores: bool = False
     """Whether they store such tiles."""
+    stores_results: bool = False
+    """Whether a product's result goes to global memory in its unit's layout, where a thread has neighbours in it."""
     residency: Residency | None = None
     """How many blocks a processor holds; None where that is not known."""
     chip: Chip | None = None

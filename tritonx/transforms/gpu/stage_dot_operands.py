@@ -29,7 +29,7 @@ from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_
 from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
 from tritonx.layouts.access import VECTOR_BITS
-from tritonx.layouts.convert import conversion_layout, goes_through_memory
+from tritonx.layouts.convert import conversion_layout, goes_through_memory, operand_layout
 from tritonx.layouts.dims import BLOCK, OFFSET, REGISTER
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
@@ -68,13 +68,13 @@ class StageDotOperands(ModulePass):
     of the `registers` that a thread can name, with what the loop carries and the product's result: then it is read
     again for each product. Where their number is unknown it stays.
 
-    For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as a conversion would
-    put it. An operand of such a unit that was converted outside the loop stays in registers as well, if `SLICES` of
-    others have room beside it: an iteration of attention forward (head 64, f16, gfx942) reads 8 vectors less of the
-    LDS, of which it takes 16 KiB instead of 32. Others are staged as long as a function's buffers fit the
-    `shared_memory` that a block may have: those of multiply-adds first, then those made beside their product; stored
-    where they were converted, or only in front of the product if memory is free by then. Other conversions stay, which
-    are cut into parts."""
+    For a product by multiply-adds the memory lies as a conversion would put it; for the matrix units that have no such
+    load, as it takes least to store it and to load it to registers (`layouts/operand_memory`). An operand of such a
+    unit that was converted outside the loop stays in registers as well, if `SLICES` of others have room beside it: an
+    iteration of attention forward (head 64, f16, gfx942) reads 8 vectors less of the LDS, of which it takes 16 KiB
+    instead of 32. Others are staged as long as a function's buffers fit the `shared_memory` that a block may have:
+    those of multiply-adds first, then those made beside their product; stored where they were converted, or only in
+    front of the product if memory is free by then. Other conversions stay, which are cut into parts."""
 
     name = "stage-dot-operands"
     contract = Contract(
@@ -234,6 +234,8 @@ def _conversion_memory(convert: ConvertLayoutOp, operand: DistributedEncoding) -
     try:
         if not goes_through_memory(source, target, bits):
             return None
+        if isinstance(operand, DotOperandEncoding) and not by_multiply_adds(operand.parent):
+            return operand_layout(source, target, bits)
         return conversion_layout(source, _read_at_once(target, operand, bits), bits)
     except LayoutError:
         return None
@@ -242,7 +244,7 @@ def _conversion_memory(convert: ConvertLayoutOp, operand: DistributedEncoding) -
 def _read_at_once(layout: LinearLayout, operand: DistributedEncoding, bits: int) -> LinearLayout:
     """What of an operand's layout a product by multiply-adds reads at a time: what lies further along K than an access
     is wide would be read long before its turn, if it lay beside."""
-    if not isinstance(operand, DotOperandEncoding) or not by_multiply_adds(operand.parent):
+    if not isinstance(operand, DotOperandEncoding):
         return layout
     name, size = layout.outs[k_dim(operand.op_idx, len(layout.outs))]
     offset, near = layout.offset_of(name), VECTOR_BITS // bits

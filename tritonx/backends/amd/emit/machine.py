@@ -5,7 +5,7 @@ Source: LLVM's AMDGPU usage guide; the CDNA 2–4 and RDNA 3–4 instruction-set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -61,6 +61,7 @@ class AmdMachine(Machine):
     messages = debug
     triple = "amdgcn-amd-amdhsa"
     kernel_convention = "amdgpu_kernel"
+    picks_bytes = True
     orders_zeros = True
     """CDNA3 and RDNA3 ISA, V_MIN_F32 and V_MAX_F32: -0.0 is less than +0.0."""
 
@@ -270,6 +271,12 @@ class AmdMachine(Machine):
         symbol = f.module.declare("{ i32, i32 }", f"@llvm.amdgcn.permlane{mask}.swap", ["i32", "i32", "i1", "i1"])
         pair = f.inst(f"call {{ i32, i32 }} {symbol}(i32 {first}, i32 {second}, i1 false, i1 false)")
         return f.inst(f"extractvalue {{ i32, i32 }} {pair}, 0"), f.inst(f"extractvalue {{ i32, i32 }} {pair}, 1")
+
+    def pick_bytes(self, f: FunctionEmitter, low: str, high: str, chosen: Sequence[int]) -> str:
+        """CDNA 3 ISA, V_PERM_B32: bytes 0 to 3 are the second operand's."""
+        symbol = f.module.declare("i32", "@llvm.amdgcn.perm", ["i32", "i32", "i32"])
+        places = sum(place << 8 * i for i, place in enumerate(chosen))
+        return f.inst(f"call i32 {symbol}(i32 {high}, i32 {low}, i32 {places})")
 
     def reads_both(self, mask: int) -> bool:
         return self.swaps(mask) or (mask == 16 and not self.is_cdna)
