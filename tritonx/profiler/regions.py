@@ -94,7 +94,8 @@ def rate_of(records: Records, nominal: float) -> float:
     time = int((headers[ended, _END_NANOSECONDS] - headers[ended, _BEGIN_NANOSECONDS]).sum())
     if time < _LONG and nominal:
         return nominal
-    return float((headers[ended, _END] - headers[ended, _BEGIN]).sum()) / time if time else nominal or 1.0
+    ticks = int((headers[ended, _END] - headers[ended, _BEGIN]).sum())
+    return ticks / time if ticks > 0 and time > 0 else nominal or 1.0
 
 
 @dataclass(frozen=True)

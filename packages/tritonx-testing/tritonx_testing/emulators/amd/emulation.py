@@ -19,7 +19,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * it may take accumulation registers that an access to memory names for vector registers;
 * it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
 * it leaves out the last bits of addresses that are not multiples of what a load or store moves;
-* it lacks S_GETPC_B64, by which code finds its constants;
+* it lacks S_GETPC_B64, by which code finds its constants, and the clocks (``clocks``);
 * it lacks V_PERMLANE16_SWAP, V_PERMLANE32_SWAP, DS_READ_B64_TR and DS_SWIZZLE; DPP's ROW_BCAST is a row's first lane;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
@@ -39,6 +39,7 @@ from typing import Any
 
 import numpy as np
 
+from tritonx_testing.emulators.amd.clocks import Clock
 from tritonx_testing.emulators.amd.direct_loads import (
     ACCESSES,
     LDS,
@@ -148,6 +149,8 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         if operation == "S_GETPC_B64":
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS,)))
             return (program, OwnPlace(pc + 4, first >> 16 & 0x7F)), inst
+        if (clock := Clock.of(operation, first)) is not None:
+            return (SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS,))), clock), inst
         if (moved := Moved.of(operation, "BUFFER")) is not None:
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
             return (program, BufferAccess(moved, arch).with_fields(first, second, third, lanes)), inst
