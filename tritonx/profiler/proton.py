@@ -30,7 +30,9 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> tuple[argparse.Na
     parser.add_argument("-n", "--name", help="the output file without its suffix")
     parser.add_argument("-b", "--backend", help="how launches are timed; by default the device's best way")
     parser.add_argument("-c", "--context", default="shadow", choices=CONTEXTS, help="what launches are counted to")
-    parser.add_argument("-m", "--mode", help="periodic_flushing[:format=FORMAT]")
+    parser.add_argument(
+        "-m", "--mode", help="periodic_flushing[:format=FORMAT], or of instrumentation default[:OPTION=VALUE…]"
+    )
     parser.add_argument("-d", "--data", default="tree", choices=tuple(DATA), help="sums, or every launch with its time")
     parser.add_argument("-k", "--hook", choices=("triton",), help="ask kernels' launch_metadata for names and metrics")
     parser.add_argument("target_args", nargs=argparse.REMAINDER, metavar="program", help="what runs, and its arguments")

@@ -85,7 +85,7 @@ class Recorder:
         """Of one session, or of all. Raises UnknownSession."""
         with self._lock:
             for session in self.chosen(number):
-                if active and session.asked.regions:
+                if active and session.regions:
                     self._check_one_mode(session)
                 session.active = active
             self._regroup()
@@ -112,7 +112,7 @@ class Recorder:
             if session.active:
                 groups.setdefault(session.asked.timer, []).append(session)
         self._groups = tuple((name, tuple(found)) for name, found in groups.items())
-        self._measure(next((s.asked.regions for s in self.sessions.values() if s.active and s.asked.regions), ""))
+        self._measure(next((s.regions for s in self.sessions.values() if s.active and s.regions), ""))
         self._devices.clear()  # a session that was not active knows none
         enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
         if self._groups:
@@ -134,7 +134,7 @@ class Recorder:
     def _check_one_mode(self, session: Session) -> None:
         """Raises BadProfile where regions are measured in another mode already."""
         for other in self.sessions.values():
-            if other.active and other is not session and other.asked.regions not in ("", session.asked.regions):
+            if other.active and other is not session and other.regions not in ("", session.regions):
                 running = f"session {other.asked.name!r} measures regions in another mode"
                 raise BadProfile(f"{running}: only one can be active at a time")
 
@@ -166,7 +166,7 @@ class Recorder:
             timer = self._timers.get((driver, asked)) or self._timer(driver, asked)
             with self._lock:
                 records = tuple([s.data.launch(s.place(stack), name, device, stream) for s in sessions])
-            measured = tuple([r for r, s in zip(records, sessions, strict=True) if s.asked.regions])
+            measured = tuple([r for r, s in zip(records, sessions, strict=True) if s.regions])
             launched.append(Launched(timer, None, stream, records, measured, metrics))
         stack.launched = launched
         for each in launched:

@@ -54,10 +54,12 @@ def matched(records: Records, kernel: str) -> Iterator[Matched]:
     if gone.any():
         text = f"{kernel}: {int(gone.sum())} records of {int((gone > 0).sum())} warps are gone, of each the first: "
         warnings.warn(f"{text}a warp keeps {keys.shape[1]} (buffer_size)", RecordsDropped, stacklevel=2)
-    sequences, which = np.unique(keys, axis=0, return_inverse=True)
-    for at, sequence in enumerate(sequences):
-        units = np.flatnonzero(which.reshape(-1) == at)
-        for path, start, stop in _pairs([int(key) for key in sequence if key >= 0]):
+    alike: dict[bytes, list[int]] = {}
+    for unit, sequence in enumerate(keys):
+        alike.setdefault(sequence.tobytes(), []).append(unit)
+    for same in alike.values():
+        units = np.array(same)
+        for path, start, stop in _pairs([key for key in keys[same[0]].tolist() if key >= 0]):
             names = tuple(records.regions[each] for each in path)
             yield Matched(names, units, clocks[units, start], clocks[units, stop])
 

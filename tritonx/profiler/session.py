@@ -61,6 +61,7 @@ class Session:
     def __init__(self, number: int, asked: Asked) -> None:
         self.number = number
         self.asked = asked
+        self.regions = asked.regions
         self.active = True
         self.phase = 0
         self.data: Data = DATA[asked.data]()

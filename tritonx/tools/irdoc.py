@@ -16,6 +16,7 @@ DIALECT_PAGES: dict[str, str] = {
     "ttg": "The GPU-layout dialect: tiles with the layout that spreads them over registers, lanes, warps and blocks; "
     "shared memory and asynchronous copies.",
     "ttng": "What Hopper and later add: mbarriers, the tensor memory accelerator, warp-group products.",
+    "proton": "Regions that a profiler measures: Triton's `proton`.",
     "amdg": "What CDNA and RDNA add: buffer accesses, direct-to-LDS copies, scheduling hints.",
 }
 

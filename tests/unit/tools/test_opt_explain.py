@@ -85,13 +85,13 @@ def test_options_are_explained_with_type_default_and_meaning() -> None:
 
 
 def test_where_a_pass_runs_is_where_the_backends_have_it() -> None:
-    assert "run by        cpu ttir: 5 and 10 of 15\n" in explained("fold")
-    assert "hip ttir: 4 of 16, with check_bounds=True\n" in explained("check-bounds")
+    assert "run by        cpu ttir: 6 and 11 of 16\n" in explained("fold")
+    assert "hip ttir: 5 of 17, with check_bounds=True\n" in explained("check-bounds")
 
 
 def test_what_a_target_runs_is_explained() -> None:
     text = explained("cpu:ttir")
-    assert text.startswith("ttir: 15 passes\n   1  inline   ") and "llir" not in text
+    assert text.startswith("ttir: 16 passes\n   1  inline   ") and "llir" not in text
     assert explained("cpu").startswith(text) and "\nllir: emitted, by no pass\n" in explained("cpu")
     assert 'assign-layouts{target="cuda:90" num_warps=4' in explained("cuda:90:ttgir")
 

@@ -19,7 +19,7 @@ def stages(target: Target, options: CpuOptions) -> tuple[Stage, ...]:
     from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
     passes = checked(TILE_PIPELINE) if options.check_bounds else TILE_PIPELINE
-    passes = passes if options.instrumentation_mode else (DropRecords(), *passes)
+    passes = passes if options.instrumentation_mode else (passes[0], DropRecords(), *passes[1:])
     guards = (GuardNullPointers(),) if options.irregular else ()
     return (
         PassStage("ttir", (*passes, *guards)),

@@ -116,13 +116,15 @@ Listener = Callable[[Recorded], None]
 def records_of(
     units: Words, blocks: int, warps: Sequence[int], regions: tuple[str, ...], *, nanoseconds: bool
 ) -> Records:
-    """What the words of all warps say, a row for each."""
+    """What the words of all warps say, a row for each, without slots that no warp has filled."""
     of_block = np.repeat(np.arange(blocks), len(warps))
     of_warp = np.tile(np.array(warps, np.int64), blocks)
     headers = units[:, :HEADER].astype(np.int64)
     headers[:, PROCESSOR] -= 1
     began = headers[:, BEGIN_NANOSECONDS] != 0
     slots = units[:, HEADER:].reshape(len(units), (units.shape[1] - HEADER) // WORDS, WORDS)
+    filled = int((slots[..., 0] >> np.uint64(32)).max(initial=0))
+    slots = slots[:, :filled]
     key, clock = slots[..., 0], slots[..., 1].astype(np.int64)
     which = (key & np.uint64(0xFFFFFFFF)).astype(np.int64)
     found = np.stack([(key >> np.uint64(32)).astype(np.int64), which >> 1, which & 1, clock], axis=-1)
@@ -146,7 +148,7 @@ class MeasuredLaunch:
         warps = tuple(metadata.region_warps)
         recording = Recording(warps, int(metadata.region_slots), metadata.region_clock == "nanoseconds")
         nbytes = max(x * y * z * int(metadata.num_ctas) * recording.block_bytes, 8)
-        memory = (_HostMemory if isinstance(self.driver, HostDriver) else _DeviceMemory)(nbytes, self)
+        memory = self._lent(nbytes)
         try:
             self.launch(x, y, z, stream, *values, memory.address)
         except BaseException:
@@ -157,6 +159,14 @@ class MeasuredLaunch:
             memory.free()
         else:
             choice.listener(RecordsOfLaunch(self.kernel, recording, (x, y, z), memory))
+
+    def _lent(self, nbytes: int) -> _Memory:
+        """Raises MemoryError."""
+        try:
+            return (_HostMemory if isinstance(self.driver, HostDriver) else _DeviceMemory)(nbytes, self)
+        except MemoryError as error:
+            fewer = "a smaller buffer_size or sampling_options take fewer"
+            raise MemoryError(f"{self.kernel.name} records its regions in {nbytes} bytes: {fewer} ({error})") from error
 
 
 class _HostMemory:

@@ -34,6 +34,7 @@ from tritonx.dialects.nvidia import (
     WarpGroupDotOp,
     WarpGroupDotWaitOp,
 )
+from tritonx.dialects.proton import RecordOp
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, terminator_of
@@ -51,7 +52,8 @@ class WaitForProducts(ModulePass):
     """Makes warp-group products in loops asynchronous, and inserts the waits that this demands.
 
     Each `ttng.warp_group_dot` in the body of a `scf.for` is, with `ttng.warp_group_dot_wait`. A loop with asynchronous
-    products, or with a result that is carried over more than one iteration, stays as it is."""
+    products, or with a result that is carried over more than one iteration, stays as it is. So does one whose regions
+    are measured (`proton.record`): a product is waited for where it is issued, and is whole in its region."""
 
     name = "wait-for-products"
     contract = Contract(
@@ -64,6 +66,8 @@ class WaitForProducts(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp)]:
             products = [inner for inner in loop.body.block.ops if isinstance(inner, WarpGroupDotOp)]
+            if any(isinstance(inner, RecordOp) for inner in ops_in(loop)):
+                continue
             if products and not any(product.isAsync.value.data for product in products):
                 _Waits(loop, [product for product in products if not _is_precise(product)]).run()
 

@@ -194,4 +194,22 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.return %sum#0, %sum#1 : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
   }
+
+  // A loop whose regions are measured waits for its products where they are.
+  // CHECK-LABEL: @measured
+  // CHECK: proton.record start "product"
+  // CHECK-NEXT: ttng.warp_group_dot %x, %y, %a :
+  // CHECK-NEXT: proton.record end "product"
+  // CHECK-NOT: warp_group_dot_wait
+  tt.func public @measured(%x: !a, %y: !b, %init: tensor<64x32xf32, #mma>, %n: i32) -> tensor<64x32xf32, #mma> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<64x32xf32, #mma>) : i32 {
+      proton.record start "product"
+      %d = ttng.warp_group_dot %x, %y, %a : !a * !b -> tensor<64x32xf32, #mma>
+      proton.record end "product"
+      scf.yield %d : tensor<64x32xf32, #mma>
+    }
+    tt.return %sum : tensor<64x32xf32, #mma>
+  }
 }
