@@ -64,6 +64,13 @@ def calling(x, y):
 
 
 @tritonx.jit
+def copied(x, y, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    with pl.scope("copy"):
+        tl.store(y + at, tl.load(x + at))
+
+
+@tritonx.jit
 def multiplied(a, b, c, N: tl.constexpr, K: tl.constexpr, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     columns, ks = tl.arange(0, N), tl.arange(0, BLOCK)
@@ -153,6 +160,22 @@ def test_functions_that_are_called_record(tmp_path: Path) -> None:
         found = tree(tmp_path, lambda: calling[(2,)](x, y, num_warps=4), mode=mode)
         assert entries(found) == {"all": 2 * warps, "all/halved": 4 * warps}
         np.testing.assert_array_equal(y.numpy(), host)
+
+
+def test_each_block_of_a_cluster_records(tmp_path: Path) -> None:
+    target = driver.get_active().get_current_target()
+    if target.backend != "cuda" or int(target.arch) < 90:
+        pytest.skip("clusters are of 9.0")
+    x, y, host = arrays(2048)
+    given: dict[str, Any] = {"num_warps": 4, "num_ctas": 2}
+    session = proton.start(str(tmp_path / "profile"), backend="instrumentation", data="trace")
+    copied[(2,)](x, y, BLOCK=1024, **given)
+    proton.finalize(session)
+    np.testing.assert_array_equal(y.numpy(), host)
+    events = json.loads((tmp_path / "profile.chrome_trace").read_text())["traceEvents"]
+    rows = {event["args"]["name"] for event in events if event["name"] == "thread_name" and event["pid"] == 2}
+    assert rows == {f"block {block} warp {warp}" for block in range(4) for warp in range(4)}
+    assert sum(event.get("cat") == "region" for event in events) == 16
 
 
 def test_products_are_measured(tmp_path: Path) -> None:
