@@ -106,6 +106,10 @@ Name = tuple[Mapping[str, object], str, object]
 """A scope, a name, and the function or class that it stood for there."""
 
 
+_NOTHING = object()
+"""What a name stands for that is not there."""
+
+
 def rebound(names: Iterable[Name]) -> bool:
     """Whether a name stands for something else now."""
     try:
@@ -117,12 +121,22 @@ def rebound(names: Iterable[Name]) -> bool:
 @dataclass(frozen=True)
 class Dependencies:
     """``digest`` covers the functions reached and the values read; ``globals`` are those values, callees' included, and
-    ``functions`` the names of functions; ``files`` are those of the functions reached."""
+    ``functions`` the names of functions; ``files`` are those of the functions reached. ``others`` are names of
+    modules, and those that stood for nothing or for what is Python's own; ``is_settled`` is false where it depends on
+    what no launch looks at again, such as a class."""
 
     digest: str
     globals: tuple[Global, ...]
     files: frozenset[str]
     functions: tuple[Name, ...] = ()
+    others: tuple[Name, ...] = ()
+    is_settled: bool = True
+
+    def still_hold(self) -> bool:
+        """Whether they would be found again. Before the first launch a program may go on to say what a name is."""
+        if not self.is_settled or any(scope.get(name, _NOTHING) is not seen for scope, name, seen in self.others):
+            return False
+        return not rebound(self.functions) and not any(found.changed() for found in self.globals)
 
 
 class Dependent:
@@ -230,6 +244,8 @@ class _Finder(ast.NodeVisitor):
         self.functions: dict[tuple[str, int], Name] = {}
         self.files: set[str] = set()
         self.local: set[str] = set()
+        self.others: dict[tuple[str, int], Name] = {}
+        self.is_settled = all(len(scope) == len(scope.cells) for scope in scopes if isinstance(scope, Cells))
         self.in_default = False
 
     def merge(self, function: Dependent) -> None:
@@ -240,8 +256,11 @@ class _Finder(ast.NodeVisitor):
         self.files |= function.files
         for found in function.dependencies.globals:
             self._record(found, function.__qualname__)
-        for found in function.dependencies.functions:
+        inner = function.dependencies
+        for found in inner.functions:
             self.functions[found[1], id(found[0])] = found
+        self.others |= {(found[1], id(found[0])): found for found in inner.others}
+        self.is_settled = self.is_settled and inner.is_settled
 
     def _record(self, found: Global, inner: str | None = None) -> None:
         """``inner`` is the function that read it, where it is not this one."""
@@ -262,32 +281,37 @@ class _Finder(ast.NodeVisitor):
         self.digests.append(f"{name} is {said}")
 
     def reference(self, value: object, name: str, scope: dict[str, Any] | None) -> None:
-        before = len(self.globals)
-        self._reference(value, name, scope)
-        if scope is None or self.in_default or isinstance(value, ModuleType) or is_lasting(scope.get("__name__")):
+        is_value = self._reference(value, name, scope)
+        if scope is None or self.in_default or is_lasting(scope.get("__name__")):
             return
-        if len(self.globals) == before and (name, id(scope)) not in self.globals:
+        if isinstance(value, ModuleType):
+            self.is_settled = self.is_settled and not isinstance(scope, Cells)
+            self.others[name, id(scope)] = scope, name, value
+            return
+        if not is_value:
             place = scope.place(name) if isinstance(scope, Cells) else scope
             self.functions[name, id(scope)] = place, name, value
 
-    def _reference(self, value: object, name: str, scope: dict[str, Any] | None) -> None:
+    def _reference(self, value: object, name: str, scope: dict[str, Any] | None) -> bool:
+        """Whether it is a value that was read, which launches compare; what else names stand for, the key says."""
         if isinstance(value, type):
             self.stands_for(name, value)
             self.struct(value)
-            return
+            self.is_settled = False
+            return False
         if value is None or isinstance(value, ModuleType | BuiltinFunctionType):
             self.stands_for(name, value)
-            return
+            return False
         if isinstance(value, Dependent):
             self.merge(value)
-            return
+            return False
         inner = getattr(value, "fn", None)
         if isinstance(inner, Dependent):  # an autotuned kernel that another kernel names
             self.merge(inner)
-            return
+            return False
         if is_language_builtin(value) and not (_is_constexpr(value) or is_type(value) or isinstance(value, Enum)):
             self.stands_for(name, value)
-            return
+            return False
         if is_foreign_function(value):
             self.stands_for(name, value)
             if self.runs_in_python and not _is_of_python(value):
@@ -295,17 +319,18 @@ class _Finder(ast.NodeVisitor):
                     f"Unsupported function referenced: {value!r} in {self.own_name}. What it gives may change without "
                     f"the kernel being compiled again: decorate it with @constexpr_function, or pass the value"
                 )
-            return  # the front end refuses it, with the line, where it is used
+            return False  # the front end refuses it, with the line, where it is used
         if isinstance(value, tuple):
             for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
                 if isinstance(element, Dependent):
                     self.merge(element)
         if self.in_default:  # Python takes defaults once, where the function is defined
-            return
+            return False
         if scope is None:
             self.stands_for(name, cast("object", value))
-        else:
-            self._record(Global.read(name, scope, cast("object", value)))
+            return False
+        self._record(Global.read(name, scope, cast("object", value)))
+        return True
 
     def struct(self, cls: type) -> None:
         """What an aggregate's class is made of: its fields and methods; nothing of another class."""
@@ -329,6 +354,7 @@ class _Finder(ast.NodeVisitor):
                 value = scope[node.id]
                 self.reference(value, node.id, scope)
                 return value
+        self.others[node.id, id(self.scopes[-1])] = self.scopes[-1], node.id, _NOTHING
         return getattr(builtins, node.id, None)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
@@ -339,8 +365,10 @@ class _Finder(ast.NodeVisitor):
         if isinstance(owner, ModuleType):
             in_language = owner.__name__.split(".", 1)[0] == _OWN_PACKAGE
             is_looked_up = node.attr in vars(owner)  # a module's __getattr__ and properties give what is in no scope
+            self.is_settled = self.is_settled and (is_looked_up or in_language)
             self.reference(value, node.attr, vars(owner) if is_looked_up and not in_language else None)
         elif isinstance(owner, type):
+            self.is_settled = False
             self.reference(value, node.attr, None)
         return value
 
@@ -411,4 +439,5 @@ def find_dependencies(function: Dependent) -> Dependencies:
     defaults = meaning([parameter.default for parameter in function.signature.parameters.values()])
     parts = [*finder.digests, defaults, *sorted(_describe(v) for v in values)]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    return Dependencies(digest, values, frozenset(finder.files), tuple(finder.functions.values()))
+    functions, others = tuple(finder.functions.values()), tuple(finder.others.values())
+    return Dependencies(digest, values, frozenset(finder.files), functions, others, finder.is_settled)

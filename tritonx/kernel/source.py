@@ -13,6 +13,7 @@ import re
 import textwrap
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Any, Protocol, SupportsIndex
 from weakref import WeakSet
 
@@ -20,6 +21,9 @@ from tritonx.kernel.dependencies import Cells, Dependencies, Dependent, Global, 
 from tritonx.kernel.pickling import Named
 from tritonx.kernel.syntax import parse
 from tritonx.kernel.taken_functions import function_in
+
+_early: ContextVar[bool] = ContextVar("tritonx_early", default=False)
+"""Whether dependencies are looked for before a launch asks for them."""
 
 _DEF = re.compile(r"^def\s+\w+\s*[\[(]", re.MULTILINE)
 _OWN_PACKAGE = __name__.split(".", 1)[0] + "."
@@ -69,6 +73,7 @@ class JITCallable(Named, Dependent):
         self._fn_name: str = f"{self.module}.{fn.__qualname__}"
         self._hash_lock = threading.RLock()
         self._dependencies: Dependencies | None = None
+        self._are_early = False
         self._hash: str | None = None
         self._files: frozenset[str] | None = None
         self._tree: ast.Module | None = None
@@ -184,8 +189,22 @@ class JITCallable(Named, Dependent):
     def _look_again(self) -> None:
         """Forget what was found where a name stands for another function now."""
         found = self._dependencies
-        if found is not None and rebound(found.functions):
+        if found is not None and (not found.still_hold() if self._are_early else rebound(found.functions)):
             self._hash = self._dependencies = self._files = None
+
+    def find_early(self) -> None:
+        """Find the digest before the first launch, to which it stays if the program gives none of its names another
+        meaning in between. Raises what finding it raises."""
+        token = _early.set(True)
+        try:
+            _ = self.cache_key
+        finally:
+            _early.reset(token)
+
+    def settle(self) -> None:
+        """The function is launched: from now on what was found holds."""
+        self._look_again()
+        self._are_early = False
 
     @property
     def dependencies(self) -> Dependencies:
@@ -195,6 +214,7 @@ class JITCallable(Named, Dependent):
                 if self._dependencies is None:
                     found = find_dependencies(self)
                     self._files = found.files | {self.file_name}
+                    self._are_early = _early.get()
                     self._dependencies = found
         return self._dependencies
 

@@ -173,3 +173,32 @@ def test_a_module_that_gives_what_is_not_in_its_scope() -> None:
         tritonx.knobs.runtime.jit_cache_hook = lambda **said: compiles.append(said)
         assert [launched(kernel, False) for _ in range(3)] == [7.0, 7.0, 7.0]
     assert len(compiles) == 1
+
+
+READS_A_GLOBAL = """
+import tritonx
+import tritonx.language as tl
+
+AMOUNT = tl.constexpr(1)
+
+@tritonx.jit
+def step(x):
+    return x + AMOUNT
+
+@tritonx.jit
+def other(x):
+    return x * 100 + AMOUNT
+
+@tritonx.jit
+def kernel(out_ptr):
+    tl.store(out_ptr, step(1.0))
+"""
+
+
+def test_a_function_that_reads_a_global(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "reads_a_global_of_a_test.py").write_text(READS_A_GLOBAL)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module: Any = importlib.import_module("reads_a_global_of_a_test")
+    assert launched(module.kernel) == 2.0
+    module.step = module.other
+    assert launched(module.kernel) == 101.0
