@@ -14,13 +14,13 @@ e.g. "*fp32:16, *fp32:16, i32, 1024". X, Y and Z are C expressions of the parame
 Written are NAME.HASH_SUFFIX.c and .h with
     RESULT NAME_HASH_SUFFIX(STREAM stream, parameters...)    launches, and loads where that was not done
     RESULT load_NAME_HASH_SUFFIX(void), unload_...           into the current context, out of it
-where RESULT and STREAM are the vendor's. For a CPU they are int (0: success, 1: a grid or null pointer that cannot be,
-2: an assertion of the kernel failed) and void *, which is not read; the code runs on TRITONX_CPU_THREADS or all cores
-where the program is linked with libgomp (-fopenmp), on the caller's thread otherwise. Arrays that a kernel stores to
-may be others of its arguments, but overlap none in part, unless it is compiled with -O irregular=True. --shared also
-makes libNAME.HASH_SUFFIX.so of each, with the C compiler of the system. fp16 and bf16 are passed as their bits
-(uint16_t). `tritonx link` makes one function of several that were compiled for one kernel. FILE is run to find the
-kernel.
+where RESULT and STREAM are the vendor's. For a CPU they are int (0: success, 1: a grid or null pointer that cannot
+be, 2: an assertion of the kernel failed) and void *, which is not read; the code runs on TRITONX_CPU_THREADS or all
+cores where the program is linked with libgomp (-fopenmp), on the caller's thread otherwise. Arrays that a kernel
+stores to may be others of its arguments, but overlap none in part, unless it is compiled with -O irregular=True.
+--shared also makes libNAME.HASH_SUFFIX.so of each, --object NAME.HASH_SUFFIX.o, with the C compiler of the system.
+fp16 and bf16 are passed as their bits (uint16_t). `tritonx link` makes one function of several that were compiled for
+one kernel. FILE is run to find the kernel.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from tritonx.backends.embedding import Argument, Dialect, Embedded, header
+from tritonx.backends.registry import parse_target, portable_options
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiling.compiler import compile as compile_source
@@ -52,6 +53,7 @@ from tritonx.runtime.launch.arg_spec import NEGATIVE, PARTIAL, parse_marks
 from tritonx.runtime.launch.descriptor_parameters import SOURCE, flat_types
 from tritonx.runtime.launch.parameter_values import letter
 from tritonx.tools import command
+from tritonx.tools.grid_expressions import unknown_name
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Backend, Target
@@ -84,6 +86,7 @@ class CompileArgs:
     out_path: Path | None = None
     options: Mapping[str, object] | None = None
     shared: bool = False
+    object: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--out-name", "-on", help="the C function's name begins with it; the kernel's by default")
     parser.add_argument("--out-path", "-o", type=Path, help="the files' path begins with it")
     parser.add_argument("--shared", action="store_true", help="make a shared library of each, too")
+    parser.add_argument("--object", action="store_true", help="make an object file of each, too")
     parser.add_argument("--signature", "-s", required=True)
     parser.add_argument("--grid", "-g", required=True)
     return parser
@@ -190,16 +194,20 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     if len(grid) != 3 or not all(grid) or "\n" in args.grid:
         raise NotEmbeddable(f"a grid has three expressions, as in 'n / 64, 1, 1', not {args.grid!r}")
     options = {"num_warps": args.num_warps, "num_stages": args.num_stages, **(args.options or {})}
-    compiled = compile_source(_source(kernel, given), _target(args.target), options)
-    backend = find_backend(compiled.target.backend)
+    target = _target(args.target)
+    backend = find_backend(target.backend)
+    _require_known(options, backend)
+    arguments = [_argument(backend, c_name, each) for c_name, each in zip(names, given, strict=True)]
+    constants = _constants(names, given)
+    _require_named(grid, [*(each.name for argument in arguments for each in argument.own), *constants], kernel)
+    compiled = compile_source(_source(kernel, given), target, options)
     dialect = _dialect(backend, compiled)
 
     name = args.out_name or args.kernel_name
     choices = _choices(options)
     digest = hashlib.sha256(f"{args.signature} {choices} {compiled.target}".encode()).hexdigest()[:8]
     suffix = "".join(f"{i}{ {0: '', 1: 'c', 16: 'd'}[each.hint] }" for i, each in enumerate(given))
-    constants = "x".join(str(each.value) for each in given if each.type == "constexpr")
-    arguments = [_argument(backend, c_name, each) for c_name, each in zip(names, given, strict=True)]
+    values = "x".join(str(each.value) for each in given if each.type == "constexpr")
     own = [argument for each in arguments for argument in each.own]
     doubled = [a.name for a in own if sum(a.name == b.name for b in own) > 1]
     if doubled:
@@ -208,10 +216,10 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
         compiled.image(),
         backend.cpp_handles[0],
         name,
-        re.sub(r"\W", "_", f"{constants}_{choices}"),
+        re.sub(r"\W", "_", f"{values}_{choices}"),
         f"{name}_{digest}_{suffix}",
         tuple(own),
-        _constants(names, given),
+        constants,
         grid,
         f"{args.kernel_name}({args.signature}), {choices}, for {compiled.target}".replace("*/", "* /"),
         tuple(cell for each in arguments for cell in each.cells),
@@ -224,9 +232,27 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
         files, (dialect.source(dialect, embedded, files[1].name), header(dialect, embedded)), strict=True
     ):
         command.write(file, text, "--out-path")
+    if args.object:
+        files.append(object_file(files[0].with_suffix(".o"), files[0]))
     if args.shared:
         files.append(shared_library(files[0].with_name(f"lib{files[0].stem}.so"), files[:1]))
     return embedded.function, files
+
+
+def _require_known(options: Mapping[str, object], backend: Backend) -> None:
+    known = [field.name for field in fields(backend.options_type)]
+    unknown = next((name for name in options if name not in known and name not in portable_options()), None)
+    if unknown is not None:
+        raise NotEmbeddable(f"--option {unknown}: the backend {backend.name} has {', '.join(known)}")
+
+
+def _require_named(grid: Sequence[str], known: Sequence[str], kernel: JITFunction) -> None:
+    for expression in grid:
+        if (unknown := unknown_name(expression, known)) is not None:
+            named = ", ".join(known) or "no parameter"
+            raise NotEmbeddable(
+                f"--grid {expression}: {unknown!r} is nothing that a grid of {kernel.__name__} may name: {named}"
+            )
 
 
 @dataclass(frozen=True)
@@ -385,11 +411,11 @@ def _dialect(backend: Backend, compiled: CompiledKernel) -> Dialect:
     return dialect
 
 
-def _target(text: str | None) -> Target | str:
+def _target(text: str | None) -> Target:
     """``cuda:90``; ``cuda:90:32`` with the lanes of a warp behind it, as Triton writes it."""
     if text is None:
         return driver.get_active().get_current_target()
-    return ":".join(text.split(":")[:2])
+    return parse_target(":".join(text.split(":")[:2]))[1]
 
 
 def _c_names(kernel: JITFunction) -> list[str]:
@@ -399,16 +425,28 @@ def _c_names(kernel: JITFunction) -> list[str]:
 def shared_library(path: Path, sources: Sequence[Path]) -> Path:
     """Build the C files as a shared library, with libgomp where there is one; headers are taken from the folders of
     all of them. Raises `NotEmbeddable`."""
+    folders = dict.fromkeys(f"-I{source.parent}" for source in sources)
+    line = ["-shared", "-fPIC", "-O2", *folders, "-o", str(path), *map(str, sources), "-lm"]
+    return _built(path, [[*line, "-Wl,--no-as-needed", "-lgomp"], line], "--shared")
+
+
+def object_file(path: Path, source: Path) -> Path:
+    """Build the C file as an object. Raises `NotEmbeddable`."""
+    return _built(path, [["-c", "-fPIC", "-O2", "-o", str(path), str(source)]], "--object")
+
+
+def _built(path: Path, lines: Sequence[Sequence[str]], what: str) -> Path:
+    """What the first of these lines makes with the C compiler that works."""
     compiler = knobs.build.cc or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
-        raise NotEmbeddable("--shared takes a C compiler, and there is none (CC names one)")
-    folders = dict.fromkeys(f"-I{source.parent}" for source in sources)
-    line = [compiler, "-shared", "-fPIC", "-O2", *folders, "-o", str(path), *map(str, sources), "-lm"]
-    for more in (["-Wl,--no-as-needed", "-lgomp"], []):
-        done = subprocess.run([*line, *more], capture_output=True, text=True, check=False)
+        raise NotEmbeddable(f"{what} takes a C compiler, and there is none (CC names one)")
+    failed = ""
+    for line in lines:
+        done = subprocess.run([compiler, *line], capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return path
-    raise NotEmbeddable(f"`{' '.join(line)}` failed:\n{done.stderr}")
+        failed = f"`{' '.join([compiler, *line])}` failed:\n{done.stderr}"
+    raise NotEmbeddable(failed)
 
 
 def _split(text: str, at: str = ",") -> list[str]:

@@ -123,6 +123,41 @@ def test_refusals(name: str, signature: str, options: dict[str, object], said: s
         function(tmp_path, name, signature, **options)
 
 
+@pytest.mark.parametrize(
+    ("grid", "options", "said"),
+    [
+        ("n, 1, 1", {}, "--grid n: 'n' is nothing that a grid of shift may name: x, B"),
+        ("1, cdiv(B, 2), 1", {}, "--grid cdiv(B, 2): 'cdiv'"),
+        ("1, 1, 1", {"nope": 3}, "--option nope: the backend cpu has "),
+    ],
+)
+def test_names_that_are_unknown(grid: str, options: dict[str, object], said: str, tmp_path: Path) -> None:
+    """Before anything is written."""
+    with pytest.raises(NotEmbeddable, match=re.escape(said)):
+        function(tmp_path, "shift", "*i32, 4", grid, **options)
+    assert [file.name for file in tmp_path.iterdir()] == ["kernels.py"]
+
+
+def test_grids_in_c(tmp_path: Path) -> None:
+    """Casts, suffixes of numbers and limits are C's own; descriptors' extents are parameters."""
+    function(tmp_path, "shift", "*i32, 4", "(int64_t)B / 4u, (B < INT32_MAX) + 0x0L, 1e0 > 2")
+    function(tmp_path, "add_one", "tensordesc<i32[4, 4]>, tensordesc<i32[4, 4]>, 4", "x_shape0 / BLOCK, 1, 1")
+
+
+def test_an_object_file(tmp_path: Path) -> None:
+    """It is all that a program links."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    args = CompileArgs(str(tmp_path / "kernels.py"), "shift", "*i32, 4", "1, 1, 1", "cpu", out_path=tmp_path / "shift")
+    args.object = True
+    name, (source, header, made) = compile_kernel(args)
+    source.unlink()
+    text = f'#include "{header.name}"\nint main(void) {{ int x[5] = {{7}}; return {name}(0, x) ? 99 : x[1]; }}\n'
+    (tmp_path / "main.c").write_text(text)
+    assert CC is not None
+    subprocess.run([CC, "main.c", made.name, "-lm", "-o", "main"], cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "main"], check=False).returncode == 7
+
+
 def test_the_page(tmp_path: Path) -> None:
     """The kernel, the commands, the C program with what it prints, C++, and the Python program."""
     found = re.findall(r"^```(?:python|c|console)\n(.*?)^```", PAGE.read_text(), re.M | re.S)
