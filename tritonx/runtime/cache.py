@@ -159,8 +159,7 @@ class FileCacheManager(CacheManager):
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         super().__init__(key, override, dump)
-        settings = knobs.cache
-        base = settings.dump_dir if dump else settings.override_dir if override else settings.dir
+        base = self._folder_of(override, dump)
         if not base:
             raise RuntimeError("Could not create or locate cache dir")
         if not is_plain_name(key):
@@ -170,6 +169,10 @@ class FileCacheManager(CacheManager):
         self.lock_path: str | None = None if dump or override else os.path.join(self.cache_dir, "lock")
         self._is_cache = not dump and not override
         self._is_loaded = not dump
+
+    def _folder_of(self, override: bool, dump: bool) -> str:
+        settings = knobs.cache
+        return settings.dump_dir if dump else settings.override_dir if override else settings.dir
 
     def _make_path(self, filename: str) -> str:
         return os.path.join(self.cache_dir, filename)

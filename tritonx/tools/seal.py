@@ -32,8 +32,9 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -42,7 +43,16 @@ from tritonx.runtime import knobs
 from tritonx.runtime.compiling.compiler import compile as compile_source
 from tritonx.runtime.compiling.jit_function import JITFunction
 from tritonx.runtime.compiling.keys import compiler_key, sources_stamp
-from tritonx.runtime.compiling.sealed import COMPILER, MANIFEST, SCHEMA, Compiler, Listed, Manifest, read_manifest
+from tritonx.runtime.compiling.sealed import (
+    COMPILER,
+    MANIFEST,
+    SCHEMA,
+    Compiler,
+    Launches,
+    Listed,
+    Manifest,
+    read_manifest,
+)
 from tritonx.runtime.compiling.sources import ASTSource, Path_
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.store.trusted_files import path_objection
@@ -98,13 +108,18 @@ def compiled(found: Found, folder: str, workers: int | None = None) -> Manifest:
     if objection is not None:
         raise command.Mistake(f"--out {folder}: code in it would not be loaded, because {objection}")
     work = [_work(entry, member, absolute) for entry, own in found for member in own]
-    keys = iter(_compile_all(work, [_shown(entry, member) for entry, own in found for member in own], workers))
+    made = iter(_compile_all(work, [_shown(entry, member) for entry, own in found for member in own], workers))
     manifest = _manifest(absolute)
     for entry, own in found:
-        listed = manifest["members"].setdefault(entry.sealed.function.__name__, [])
+        name = entry.sealed.function.__name__
+        listed = manifest["members"].setdefault(name, [])
+        launches = manifest["launches"].setdefault(name, Launches(types={}, options=[], written=[], compared=[]))
         there = {each["key"] for each in listed}
-        made = [Listed(key=next(keys), description=member.description) for member in own]
-        listed += [each for each in made if each["key"] not in there]
+        for member in own:
+            compiled_member = next(made)
+            if compiled_member.key not in there:
+                listed.append(Listed(key=compiled_member.key, description=member.description))
+            _add_launches(launches, entry.sealed, member, compiled_member)
     command.write(Path(folder, MANIFEST), json.dumps(manifest, indent=1), "--out")
     compiler = Compiler(key=compiler_key(), stamp=sources_stamp())
     command.write(Path(folder, COMPILER), json.dumps(compiler), "--out")
@@ -116,7 +131,21 @@ def _manifest(folder: str) -> Manifest:
     before = read_manifest(folder)
     if not isinstance(before, str) and before["compiler"] == compiler_key():
         return before
-    return Manifest(schema=SCHEMA, compiler=compiler_key(), members={})
+    return Manifest(schema=SCHEMA, compiler=compiler_key(), members={}, launches={})
+
+
+def _add_launches(launches: Launches, sealed: Sealed, member: Member, made: Made) -> None:
+    """Add what is known of launches of one more member."""
+
+    def add(there: list[str], names: Iterable[str]) -> None:
+        there += [name for name in dict.fromkeys(names) if name not in there]
+
+    for name, type_ in member.source.signature.items():
+        if isinstance(type_, str):
+            add(launches["types"].setdefault(name, []), [type_])
+    add(launches["options"], (name for choice in sealed.choices for name in choice.options))
+    add(launches["written"], made.written)
+    add(launches["compared"], made.compared)
 
 
 def _work(entry: Entry, member: Member, folder: str) -> Work:
@@ -125,36 +154,48 @@ def _work(entry: Entry, member: Member, folder: str) -> Work:
             member.target, member.options, folder)  # fmt: skip
 
 
-def compile_member(work: Work) -> str:
-    """In a process that compiles: one member, into the folder; its key."""
+@dataclass(frozen=True)
+class Made:
+    """A member that was compiled: its key, and the parameters that it stores through, and whose arrays are compared."""
+
+    key: str
+    written: tuple[str, ...]
+    compared: tuple[str, ...]
+
+
+def compile_member(work: Work) -> Made:
+    """In a process that compiles: one member, into the folder."""
     file, name, signature, constants, attrs, target, options, folder = work
     kernel = cast("JITFunction", unwrapped(getattr(module(file), name))[1])
     with knobs.cache.scope(), knobs.compilation.scope():
         knobs.cache.dir, knobs.cache.max_bytes = folder, 0
         knobs.compilation.sealed = None
-        return compile_source(ASTSource(kernel, signature, constants, attrs), target, options).hash
+        compiled = compile_source(ASTSource(kernel, signature, constants, attrs), target, options)
+    names = [parameter.name.partition(".")[0] for parameter in compiled.parameters]
+    compared = () if compiled.checks_bounds else compiled.compared
+    return Made(compiled.hash, tuple(names[i] for i in compiled.written), tuple(names[i] for i in compared))
 
 
-def _compile_all(work: Sequence[Work], names: Sequence[str], workers: int | None) -> list[str]:
-    """The keys. Raises `Mistake`."""
+def _compile_all(work: Sequence[Work], names: Sequence[str], workers: int | None) -> list[Made]:
+    """What was compiled, in the order of the work. Raises `Mistake`."""
     count = min(len(work), (os.cpu_count() or 1) if workers is None else workers)
-    keys = [""] * len(work)
+    made: dict[int, Made] = {}
     if count < 2:
         for number, each in enumerate(work):
-            keys[number] = _named(names[number], lambda each=each: compile_member(each))
+            made[number] = _named(names[number], lambda each=each: compile_member(each))
             _progress(number + 1, len(work))
-        return keys
+        return list(made.values())
     context, files = multiprocessing.get_context("spawn"), sorted({each[0] for each in work})
     with ProcessPoolExecutor(count, context, _import, (files,)) as pool:
         pending = {pool.submit(compile_member, each): number for number, each in enumerate(work)}
         try:
             for done, future in enumerate(as_completed(pending), 1):
-                keys[pending[future]] = _named(names[pending[future]], future.result)
+                made[pending[future]] = _named(names[pending[future]], future.result)
                 _progress(done, len(work))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return keys
+    return [made[number] for number in range(len(work))]
 
 
 def _import(files: Sequence[str]) -> None:
@@ -163,7 +204,7 @@ def _import(files: Sequence[str]) -> None:
         module(file)
 
 
-def _named(name: str, make: Callable[[], str]) -> str:
+def _named(name: str, make: Callable[[], Made]) -> Made:
     try:
         return make()
     except TritonError as error:
@@ -202,6 +243,8 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def _run(given: argparse.Namespace) -> int:
+    if given.list and given.wheel is not None:
+        raise command.Mistake(f"--list writes nothing, and --wheel {given.wheel} writes a wheel: give one of them")
     named = None if given.wheel is None else wheel.parse(given.wheel)
     if not given.list and os.path.exists(given.out) and not os.path.isdir(given.out):
         raise command.Mistake(f"--out {given.out}: it is no folder")

@@ -68,10 +68,12 @@ def test_a_folder_that_others_can_write(folder: Path) -> None:
 
 
 MANIFESTS = [
-    ("{}", "has schema None, and this version of tritonx reads 2: seal again"),
+    ("{}", "has schema None, and this version of tritonx reads 3: seal again"),
     ('{"schema": 1, "compiler": "", "members": {}}', "has schema 1"),
-    ('{"schema": 2, "compiler": "", "members": {"k": [{}]}}', "is damaged: seal again"),
-    ('{"schema": 2, "compiler": "", "members": 5}', "is damaged: seal again"),
+    ('{"schema": 3, "compiler": "", "members": {"k": [{}]}, "launches": {}}', "is damaged: seal again"),
+    ('{"schema": 3, "compiler": "", "members": 5, "launches": {}}', "is damaged: seal again"),
+    ('{"schema": 3, "compiler": "", "members": {"k": []}}', "is damaged: seal again"),
+    ('{"schema": 3, "compiler": "", "members": {}, "launches": {"k": {"types": {"n": [5]}}}}', "is damaged"),
     ("[]", "has schema None"),
     ("{", "cannot be read"),
 ]
@@ -161,6 +163,18 @@ def test_listed_members_tell_their_options(tmp_path: Path, capsys: pytest.Captur
     assert seal.main([path, "--list"]) == 0
     line = "k for cpu: x: *fp32, multiple of 16, n: i32, multiple of 8, num_warps={}"
     assert capsys.readouterr().out.splitlines() == [line.format(2), line.format(4)]
+
+
+def test_what_writes_nothing_writes_no_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = package(tmp_path, PLAIN, X | N)
+    assert seal.main([path, "--list", "--wheel", "mine==1.0"]) == 2
+    assert "--list writes nothing, and --wheel mine==1.0 writes a wheel" in capsys.readouterr().err
+
+
+def test_options_that_the_backend_does_not_have(tmp_path: Path) -> None:
+    path = package(tmp_path, PLAIN, X | N, options={"nope": [3]})
+    with pytest.raises(Mistake, match=r"k: options nope = 3: Keyword argument nope was specified but unrecognised$"):
+        seal.members(path)
 
 
 def test_constants_are_counted_not_made(tmp_path: Path) -> None:
@@ -255,6 +269,70 @@ def test_a_first_launch_imports_nothing(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(STARTED)
     done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
     assert done.stdout == "8.0 [] set()\n", done.stderr
+
+
+WRITTEN = """
+import sys
+import numpy as np
+from kernels import k
+
+x, y, called = np.zeros(8, np.float32), np.zeros(8, np.float32), []
+
+def hear(frame, event, what):
+    if event == "c_call" and what.__name__ in ("compile", "__build_class__"):
+        called.append(what.__name__)
+    if event == "call" and frame.f_code.co_name == "find_dependencies":
+        called.append("find_dependencies")
+
+first, second = (int(n) for n in sys.argv[1].split())
+for n in (first, second):
+    sys.setprofile(hear)
+    k[(1,)](x, n, *[y][: len(sys.argv) - 2], num_warps=2)
+    sys.setprofile(None)
+    print(x[0], called)
+"""
+
+
+COPIES = """
+@tritonx.jit
+def k(x, n, y):
+    at = tl.arange(0, 8)
+    tl.store(x + at, tl.load(y + at) + n)
+"""
+
+
+@pytest.mark.parametrize(("text", "others"), [(PLAIN, {}), (COPIES, {"y": "*fp32:16"})])
+def test_a_first_launch_writes_no_code(text: str, others: dict[str, object], tmp_path: Path) -> None:
+    """The launch was written when the kernel was declared, for such arguments, and its source's digest was found: for
+    a kernel whose arrays are compared with each other too. Another member needs none of this either."""
+    given = X | {"n": [7, 16]} | others
+    seal.seal(package(tmp_path, text, given, options={"num_warps": [2]}), str(tmp_path / "sealed"), workers=0)
+    (tmp_path / "program.py").write_text(WRITTEN)
+    for order in ("7 16", "16 7"):
+        done = run(tmp_path, "program.py", order, *others, TRITONX_SEALED="sealed")
+        assert done.stdout == "".join(f"{n}.0 []\n" for n in order.split()), done.stderr
+
+
+LATE = """
+@tritonx.jit
+def k(x, n):
+    tl.store(x, late(n) + SIZE)
+
+SIZE = tl.constexpr(100)
+
+@tritonx.jit
+def late(n):
+    return n * 2
+"""
+
+
+def test_names_that_are_defined_behind_the_kernel(tmp_path: Path) -> None:
+    """They are part of the digest of its source, which was looked for in front of them."""
+    text = LATE.replace("@tritonx.jit\ndef k", "SIZE = tl.constexpr(1)\n\n@tritonx.jit\ndef k")
+    seal.seal(package(tmp_path, text, X | N), str(tmp_path / "sealed"), workers=0)
+    (tmp_path / "program.py").write_text(STARTED)
+    done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+    assert done.stdout == "116.0 [] set()\n", done.stderr
 
 
 def test_a_wheel(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.cpu.host import available_threads, fingerprint, host_isa, isa_of
-from tritonx.backends.cpu.libm import resolve_symbols
+from tritonx.backends.cpu.libm import addresses
 from tritonx.backends.cpu.loader import CpuKernel, builtins_work, parallel_function
 from tritonx.runtime.devices.elf import address_of_symbol
 from tritonx.runtime.devices.host_driver import HostDriver
@@ -51,7 +51,7 @@ class CpuDriver(HostDriver):
 def prepare() -> None:
     """Load the libraries of the system that launches need."""
     parallel_function()
-    resolve_symbols(b"")
+    addresses()
     address_of_symbol("sin")
     fingerprint()
 

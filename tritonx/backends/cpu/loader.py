@@ -32,6 +32,8 @@ from tritonx.runtime.launch.descriptor_parameters import FlatParameters
 from tritonx.runtime.launch.parameter_values import bfloat16_bits
 
 _METH_FASTCALL = 0x0080
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_WORKER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _names = itertools.count()
 _lock = threading.Lock()
 
@@ -95,18 +97,18 @@ def _link(binary: bytes, foreign: bool) -> Library:
     """The object in this process: symbol → address. By our own linker where it can, since that loads no LLVM. LLVM's
     gets a ``foreign`` object, one of text that is not wholly ours, only after it has linked it in a helper process:
     raises ``TritonError`` where it did not."""
-    from tritonx.backends.cpu.libm import resolve_symbols
+    from tritonx.backends.cpu.libm import addresses, resolve_symbols
     from tritonx.runtime.devices import elf
 
-    imports, reason = resolve_symbols(binary), ""
+    reason = ""
     if elf.supported():
         try:
-            return elf.Library(binary, imports)
+            return elf.Library(binary, addresses())
         except elf.LinkError as error:
             reason = str(error)
     if foreign:
         _try_elsewhere(binary, reason)
-    return _by_llvm(binary, imports)
+    return _by_llvm(binary, resolve_symbols(binary))
 
 
 def _by_llvm(binary: bytes, imports: Mapping[str, int]) -> Library:
@@ -180,11 +182,11 @@ class CpuKernel:
         self._threads = int(image.metadata.get("num_threads") or 0) or available_threads()
         self._keep: list[object] = []
         self._set_globals()
-        self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(self.function)
-        self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library["tx.worker"])
+        self._run = _RUN(self.function)
+        self._worker = _WORKER(self._library["tx.worker"])
         self._layout = self._context_layout()
         self._apart = tuple(map(Pair.read, image.metadata.get("apart") or ()))
-        self.compared = self._flat.owners(place for pair in self._apart for place in (pair.stored, pair.other))
+        self.compared = self._flat.owners(image.metadata.get("compared") or ())
         self._is_regular = image.metadata.get("otherwise") is not None
         self.otherwise: Callable[[], CpuKernel | None] = lambda: None
         """Gives the code for the arguments that this code is not for, where there is such code."""

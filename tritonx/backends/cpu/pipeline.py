@@ -70,6 +70,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         num_threads=options.num_threads,
         otherwise=None if options.irregular else {"irregular": True},
         apart=tuple(map(astuple, lowered.pairs)),
+        compared=sorted({place for pair in lowered.pairs for place in (pair.stored, pair.other)}),
         assertions=lowered.assertions,
         **lowered.regions,
         **checks_of(module),

@@ -16,7 +16,7 @@ from tritonx.runtime.devices.drivers import driver_of, find_backend
 from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch.arg_spec import ROUNDED_ATTRIBUTE
 from tritonx.runtime.launch.dataclass_arguments import parts_of
-from tritonx.runtime.launch.descriptor_parameters import is_descriptor
+from tritonx.runtime.launch.descriptor_parameters import FlatParameters, is_descriptor
 from tritonx.runtime.launch.launch_hooks import LazyDict, tell_when_gone
 from tritonx.runtime.launch.specialize import specializer, watching
 
@@ -119,6 +119,11 @@ class CompiledKernel:
         """Positions of the parameters that the code may store through: a launch refuses arrays there that say they are
         read-only."""
         return getattr(self.metadata, "written", ())
+
+    @property
+    def compared(self) -> tuple[int, ...]:
+        """Positions of the parameters whose arrays a launch looks at, because the code takes them to be apart."""
+        return FlatParameters.of(self.parameters).owners(getattr(self.metadata, "compared", ()))
 
     def image(self) -> KernelImage:
         hidden = (Parameter("access_table", "*i64"),) if self.checks_bounds else ()

@@ -124,8 +124,8 @@ def begin(
     file_name = source.name.removeprefix("@")[:FILE_NAME_LIMIT]
     settings = knobs.compilation
     missing = Compile(source, backend, wanted, resolved, source.hash(), file_name)
-    compiles = settings.always_compile or settings.override or resolved.ir_override or _tells(file_name)
-    if compiles and settings.sealed is None:
+    is_sealed = settings.sealed is not None
+    if not is_sealed and (settings.always_compile or settings.override or resolved.ir_override or _tells(file_name)):
         missing.shares = False
         return missing
     found = missing.kept()
@@ -134,10 +134,10 @@ def begin(
         missing = Compile(source, backend, wanted, resolved, placed(source), file_name)
         found = missing.kept()
     if found is None:
-        if settings.sealed is not None:
+        if is_sealed:
             raise sealed.refusal(source, wanted, resolved, missing.key)
         return missing
-    if settings.sealed is None:
+    if not is_sealed:
         missing.taken(found)
     if settings.listener is not None:
         settings.listener(
@@ -159,7 +159,8 @@ def _tuples(value: Any) -> Any:
     return value
 
 
-def _fields_of(text: str | bytes) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
+def fields_of(text: str | bytes) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
+    """A kernel's metadata and parameters, of the text that its entry in the cache has. Raises for another text."""
     stored = json.loads(text)
     parameters = tuple(Parameter(*p) for p in stored.pop("parameters"))
     target = Target(**stored.pop("target"))
@@ -191,7 +192,7 @@ def _from_cache(
         return None
     try:
         with open(group[metadata_name], "rb") as file:
-            fields, parameters = _fields_of(file.read())
+            fields, parameters = fields_of(file.read())
         stages: tuple[str, ...] = fields["stages"]
         binary = set(fields["binary_stages"])
         asm = AsmDict(
@@ -403,7 +404,7 @@ class Compile:
             raise BackendContractError(
                 f"backend {self.backend.name!r} put something into the metadata that JSON cannot hold: {error}"
             ) from error
-        fields, parameters = _fields_of(text)
+        fields, parameters = fields_of(text)
         group: dict[str, str] = {}
         only_binary = knobs.compilation.store_binary_only
         for stage, content in made.asm.items():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "sealed.json"
 COMPILER = "compiler.json"
-SCHEMA = 2
+SCHEMA = 3
 _MARKS = {"tt.divisibility": "multiple of {}", "tt.pointer_range": "below 2 GiB", "tt.negative": "negative"}
 
 Description = dict[str, str]
@@ -41,12 +41,25 @@ class Listed(TypedDict):
     description: Description
 
 
+class Launches(TypedDict):
+    """What is known of a kernel's launches, so that a sealed program can write them when it declares the kernel:
+    parameter → the types of its arguments, the names of options, the parameters that some member stores through, and
+    those whose arrays a launcher looks at."""
+
+    types: dict[str, list[str]]
+    options: list[str]
+    written: list[str]
+    compared: list[str]
+
+
 class Manifest(TypedDict):
-    """`sealed.json`. ``compiler``: of the tritonx that wrote it; ``members``: by the names of kernels."""
+    """`sealed.json`. ``compiler``: of the tritonx that wrote it; ``members`` and ``launches``: by the names of
+    kernels."""
 
     schema: int
     compiler: str
     members: dict[str, list[Listed]]
+    launches: dict[str, Launches]
 
 
 class Compiler(TypedDict):
@@ -61,10 +74,12 @@ class SealedFolder(FileCacheManager):
     """The files of one hexadecimal key in a folder that was sealed."""
 
     def __init__(self, key: str, folder: str) -> None:
+        self._sealed = folder
         super().__init__(base64.b32encode(bytes.fromhex(key)).decode().rstrip("="))
-        self._base = folder
-        self.cache_dir = os.path.join(folder, self.key)
         self.lock_path = None
+
+    def _folder_of(self, override: bool, dump: bool) -> str:
+        return self._sealed
 
     def _is_usable(self) -> bool:
         """Without the cache's warning, which says that kernels are compiled: the refusal says what is wrong."""
@@ -145,9 +160,22 @@ def _is_manifest(found: Mapping[str, object]) -> bool:
     if not isinstance(found.get("compiler"), str) or not isinstance(members, dict):
         return False
     lists = list(cast("Mapping[str, object]", members).values())
-    if not all(isinstance(each, list) for each in lists):
+    launches = found.get("launches")
+    if not all(isinstance(each, list) for each in lists) or not isinstance(launches, dict):
+        return False
+    if not all(map(_is_launches, cast("Mapping[str, object]", launches).values())):
         return False
     return all(_is_listed(entry) for each in lists for entry in cast("Sequence[object]", each))
+
+
+def _is_launches(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    found = cast("Mapping[str, object]", entry)
+    types = found.get("types")
+    texts = [found.get(name) for name in ("options", "written", "compared")]
+    texts += cast("Mapping[str, object]", types).values() if isinstance(types, dict) else [None]
+    return all(isinstance(each, list) and all(isinstance(text, str) for text in each) for each in texts)  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
 
 
 def _is_listed(entry: object) -> bool:

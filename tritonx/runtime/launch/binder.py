@@ -115,11 +115,11 @@ class Binder:
             scope[f"{self.prefix}words"], scope[f"{self.prefix}flags"] = memory, flag_bytes()
         return form
 
-    def expect(self, arguments: Mapping[str, object]) -> Expected:
-        """What `write` takes for arguments of the classes that these have: what they are specialised on is found
-        without a call. Others go the way that all went before. Only once, as a launch may run in another thread."""
-        given = [(param.num, arguments[param.name]) for param in self.params if not param.is_constexpr]
-        forms = {number: self.expected(number, type(argument)) for number, argument in given}
+    def expect(self, kinds: Mapping[str, type]) -> Expected:
+        """What `write` takes for arguments of these classes: what they are specialised on is found without a call.
+        Others go the way that all went before. Only once, as a launch may run in another thread."""
+        given = [param for param in self.params if not param.is_constexpr and param.name in kinds]
+        forms = {param.num: self.expected(param.num, kinds[param.name]) for param in given}
         return {number: form for number, form in forms.items() if form is not None}
 
     def write(self, expected: Expected, options: Sequence[str]) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tritonx.kernel.params import KernelParam
     from tritonx.runtime.compiling.jit_function import JITFunction
 
+_NUMBERS = re.compile(r"\d+")
+
 Entry = tuple[CompiledKernel, RawLaunch, Callable[[int], int], int, tuple[Global, ...], tuple[Name, ...]]
 """What a key leads to: kernel, launcher, the device's current stream, the device, the globals and the functions that it
 was compiled with."""
@@ -33,7 +35,7 @@ def adapter(kernel: JITFunction, run_time: tuple[str, ...], launch: RawLaunch) -
 
 def located(kernel: JITFunction, expression: str) -> tuple[KernelParam, tuple[int, ...]]:
     """The parameter that one of `Specialization.run_time` begins with, and the way to the value in its argument."""
-    number, *path = map(int, re.findall(r"\d+", expression))
+    number, *path = map(int, _NUMBERS.findall(expression))
     return next(p for p in kernel.params if p.num == number), tuple(path)
 
 

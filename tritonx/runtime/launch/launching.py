@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields, replace
 from functools import partial
-from operator import index
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from tritonx.backends.api import Backend, Options, Target
 from tritonx.backends.registry import launch_options, parse_options, portable_options
@@ -36,6 +35,8 @@ from tritonx.runtime.launch.entries import (
     with_arrays,
     with_spans,
 )
+from tritonx.runtime.launch.foretold import Foretold
+from tritonx.runtime.launch.grids import EXTENT_LIMIT, GRID_LIMIT, ONES, three
 from tritonx.runtime.launch.placement import Placement, place
 from tritonx.runtime.launch.specialize import Specializer, handing, watching
 from tritonx.runtime.tracebacks import without_frames
@@ -47,10 +48,6 @@ if TYPE_CHECKING:
 _DEPRECATED = {"device": "device", "stream": "stream", "device_type": "target"}
 """Keywords that launches once took → what is used in their place."""
 
-GRID_LIMIT = 3
-EXTENT_LIMIT = 1 << 31
-"""Program ids are int32."""
-_ONES = (), (1, 1), (1,), ()
 OPTIONS_INLINED = 8
 """A kernel's launch has so many options at most as parameters of its own."""
 GRIDS_KEPT = 1024
@@ -223,11 +220,21 @@ class Launcher:
         if len(names) > OPTIONS_INLINED:
             names = self._options_inlined
         if self._expected is None:
-            self._expected = self._binder.expect(bound)
+            self._expected = self._binder.expect({name: type(value) for name, value in bound.items()})
         elif names == self._options_inlined:
             return
         self._options_inlined = names
         self._binder.write(self._expected, names)
+
+    def foretell(self, told: Foretold) -> None:
+        """Write the launch before there is one, for arguments and options such as it will have."""
+        for names, changed in ((told.written, watching), (told.compared, handing)):
+            for param in self.kernel.params:
+                if param.name in names:
+                    self._replace_handlers(param.num, changed(self._binder.handlers(param.num)))
+        self._expected = self._binder.expect(told.kinds)
+        self._options_inlined = tuple(self._binder.inlinable(told.options))[:OPTIONS_INLINED]
+        self._binder.write(self._expected, self._options_inlined)
 
     def _replace_handlers(self, number: int, handlers: Specializer) -> None:
         """From now on launches specialise on the argument at position ``number`` by ``handlers``."""
@@ -311,6 +318,7 @@ class Launcher:
     ) -> tuple[CompiledKernel | None, Placement, tuple[str, ...]]:
         if rebound(self._names):
             self.source_changed()
+        self.kernel.settle()
         request = self._request(specs, bound, given)
         kernel = self._compiled_for(request, warmup)
         functions = [self.kernel, *(v for v in request.wanted.constants.values() if isinstance(v, JITCallable))]
@@ -406,9 +414,9 @@ class Launcher:
                     break
             else:
                 if grid:
-                    return grid + _ONES[len(grid)]  # pyright: ignore  # what a user hands in holds anything
+                    return grid + ONES[len(grid)]  # pyright: ignore  # what a user hands in holds anything
         try:
-            return _three(grid)
+            return three(cast("object", grid))
         except UnsupportedArgument as error:
             raise misfits.bad_grid(self.kernel, str(error)) from None
 
@@ -473,30 +481,3 @@ def _no_launch(*_: object) -> None:
 
 def _no_stream(_: int) -> int:
     return 0
-
-
-def _three(grid: Any) -> tuple[int, int, int]:
-    """A grid of one to three extents as three."""
-    if not isinstance(grid, tuple | list):
-        if not hasattr(grid, "__index__"):
-            raise UnsupportedArgument(
-                f"a grid is a tuple of one to three integers or a function that returns one, got {type(grid).__name__}"
-            )
-        grid = (grid,)
-    count: int = len(grid)  # pyright: ignore[reportUnknownArgumentType]  # what a user hands in holds anything
-    if not 1 <= count <= GRID_LIMIT:
-        raise UnsupportedArgument(f"a grid has one to three extents, got {count}")
-    extents: list[int] = []
-    for extent in grid:  # pyright: ignore[reportUnknownVariableType]  # what a user hands in holds anything
-        try:
-            extents.append(index(plain_value(extent)))
-        except TypeError:
-            raise UnsupportedArgument(f"the extents of a grid are integers, got {extent!r}") from None
-        if extents[-1] < 0:
-            raise UnsupportedArgument(f"the extents of a grid are not negative, got {extents[-1]}")
-        if extents[-1] >= EXTENT_LIMIT:
-            raise UnsupportedArgument(
-                f"the extents of a grid are below 2^31 (program ids are int32), got {extents[-1]}"
-            )
-    extents += [1] * (GRID_LIMIT - count)
-    return extents[0], extents[1], extents[2]

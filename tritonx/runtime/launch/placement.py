@@ -44,14 +44,17 @@ def _require_served(backend: Backend, located: Sequence[tuple[str, Location]]) -
 def _common_backend(located: Sequence[tuple[str, Location]]) -> Backend:
     """The first backend that reaches every argument."""
     backends = registry.available()
+    firsts: dict[Location, str] = {}
     for name, location in located:
+        firsts.setdefault(location, name)
+    for location, name in firsts.items():
         if not registry.serving(location):
             raise NoBackend(
                 f"argument {name!r} lives in {describe_location(location)}, and no installed backend runs there "
                 f"(there are {', '.join(backends) or 'none'})"
             )
     for backend in backends.values():
-        if all(registry.serves(backend, location) for _, location in located):
+        if all(registry.serves(backend, location) for location in firsts):
             return backend
     first_name, first = located[0]
     home = set(registry.serving(first))

@@ -199,7 +199,9 @@ class Sealed:
             wanted = target_named(backend, target, given)
             options = registry.launch_options(backend, wanted, {"check_bounds": debug, **given, "debug": debug})
         except (KeyError, ValueError, TypeError) as error:
-            raise command.Mistake(f"{self.name}: options {given}: {error}") from None
+            said = error.args[0] if isinstance(error, KeyError) and error.args else error
+            shown = ", ".join(f"{name} = {value!r}" for name, value in given.items())
+            raise command.Mistake(f"{self.name}: options {shown}: {said}") from None
         return Member(self._source(specs), wanted, options)
 
     def _source(self, specs: Specs) -> ASTSource:
