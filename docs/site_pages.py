@@ -138,8 +138,8 @@ def explained() -> str:
     from tritonx.explain.report import explain_again
     from tritonx.tools.explain import launched
 
-    source, stated = launched(str(ROOT / "examples" / "flash_attention.py"), "")
-    return explain_again(source, stated, "cuda:90").html()
+    asked = launched(str(ROOT / "examples" / "flash_attention.py"), "")
+    return explain_again(asked.source, asked.options, "cuda:90", launch=asked.launch).html()
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

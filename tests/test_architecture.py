@@ -58,6 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     "explain": {
         "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime", "backends.api",
         "backends.registry", "tools.pass_info", "tools.command",  # what a pass says of itself, an option's value
+        "tools.tensor_descriptor",
     },
     "profiler": {"runtime", "backends.api", "backends.registry", "language", "kernel"},
     "testing": {"profiler", "runtime", "language", "interpreter", "backends.api", "backends.registry"},

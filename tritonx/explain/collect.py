@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -30,6 +30,7 @@ from tritonx.explain.facts import (
     SourceText,
     WorkFacts,
 )
+from tritonx.explain.launch import Launch, known_trips, launch_facts
 from tritonx.explain.levels import ir_level
 from tritonx.explain.places import Places
 from tritonx.explain.recorder import Recorder
@@ -45,15 +46,21 @@ from tritonx.transforms.pipelining.loop_chart import LoopChart
 SHOWN_OPTIONS = ("num_warps", "num_ctas", "num_stages", "num_threads", "enable_fp_fusion")
 
 
-def facts_of(source: Source, backend: Backend, target: Target, options: Options) -> Facts:
-    """All facts of a source that is compiled for `target`. Raises what a compile raises."""
+def facts_of(source: Source, backend: Backend, target: Target, options: Options, launch: Launch | None = None) -> Facts:
+    """All facts of a source that is compiled for `target`, and of a launch of it. Raises what a compile raises."""
     options = with_lines(options)
     places = Places(texts_of(source))
     module = source.make_module(target, options)
     stages = backend.stages(target, options)
     if isinstance(source, IRSource):
         stages = _from(source, stages, module)
-    return facts_of_module(source.name.removeprefix("@"), module, stages, backend, target, options, places, source)
+    trips = None if launch is None else known_trips(launch, source, module, places)
+    name = source.name.removeprefix("@")
+    facts = facts_of_module(name, module, stages, backend, target, options, places, source)
+    if launch is None or trips is None:
+        return facts
+    held = launch_facts(facts, backend.gpu_target(target, options), launch, trips, places)
+    return replace(facts, launch=held)
 
 
 def facts_of_module(

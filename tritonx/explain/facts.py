@@ -8,7 +8,7 @@ source is not known. Times are seconds, sizes bytes, cycles those of a multiproc
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 SCHEMA = 1
 """The version of the JSON form; raised where a field goes or changes its meaning."""
@@ -213,6 +213,25 @@ class WorkFacts:
 
 
 @dataclass(frozen=True)
+class LaunchFacts:
+    """The launch that is explained, on the chip that its target stands for: `bound` is the resource that holds it,
+    `seconds` from one launch to the next where many follow each other, `device_seconds` of the kernel alone; `waves`
+    is how often the chip fills with blocks, `parts` seconds by resource. Where they cannot be told `bound` is empty
+    and `text` says why; `place` is that of a loop whose bounds are not known, or -1."""
+
+    grid: tuple[int, int, int]
+    text: str
+    chip: str = ""
+    programs: int = 0
+    bound: str = ""
+    seconds: float = 0.0
+    device_seconds: float = 0.0
+    waves: float = 0.0
+    parts: dict[str, float] = field(default_factory=dict[str, float])
+    place: int = -1
+
+
+@dataclass(frozen=True)
 class StageFacts:
     """A stage of the backend: seconds, and bytes of what it made; `skipped`: why it made nothing."""
 
@@ -253,6 +272,8 @@ class Facts:
     occupancy: OccupancyFacts | None
     bound: BoundFacts | None
     work: tuple[WorkFacts, ...] = ()
+    launch: LaunchFacts | None = None
+    """None where a kernel is explained and no launch."""
 
     def json(self, indent: int | None = None) -> str:
         """One object: `schema` (1), and the fields."""

@@ -22,7 +22,7 @@ def buffers(function: tile.FuncOp, lines: Mapping[Operation, int], places: Place
     for buffer in buffers_of(function):
         offset = buffer.op.attributes.get(OFFSET)
         if isinstance(offset, IntegerAttr):
-            first, last = (lines[points.ops[point]] for point in (buffer.first, buffer.last))
+            first, last = (_line(lines, points.ops[point]) for point in (buffer.first, buffer.last))
             yield BufferFacts(
                 buffer.op.name,
                 lines[buffer.op],
@@ -45,10 +45,19 @@ def _of_block(block: Block, held: int, lines: Mapping[Operation, int], places: P
     pressure = Pressure(block)
     words = pressure.at_each()
     for op, here in zip(pressure.ops, words, strict=True):
-        yield RegisterPoint(lines[op], places.of(op), held + here)
+        yield RegisterPoint(_line(lines, op), places.of(op), held + here)
         if isinstance(op, tile.ReduceOp | tile.ScanOp):
             continue  # its region combines scalars
         around = pressure.around(op) if op.regions else 0
         for region in op.regions:
             for inner in region.blocks:
                 yield from _of_block(inner, held + around, lines, places)
+
+
+def _line(lines: Mapping[Operation, int], op: Operation) -> int:
+    """The line of an op; of one that the text leaves out, the end of a region, that of the op with the region."""
+    while op not in lines:
+        outer = op.parent_op()
+        assert outer is not None, "a module has a line"
+        op = outer
+    return lines[op]

@@ -339,7 +339,11 @@ function drawMemory(term = "") {
   if (F.registers.some((each) => each.words)) section.append(h("h2", {}, "Registers"), registerChart());
 }
 function drawTime() {
-  const section = $("time"), parts = [];
+  const section = $("time"), parts = [], launch = F.launch;
+  if (launch) {
+    parts.push(h("h2", {}, `Launch over ${launch.grid.join(" × ")}` + (launch.bound ? `: ${launch.bound}` : "")), h("p", {}, launch.text[0].toUpperCase() + launch.text.slice(1) + (launch.place >= 0 ? `, line ${lineName(launch.place)}.` : ".")));
+    if (launch.bound) parts.push(meter(Object.entries(launch.parts).map(([name, seconds]) => [name, seconds * 1e6]), launch.bound, "µs"));
+  }
   if (F.bound) parts.push(h("h2", {}, `Bound: ${F.bound.bound}`), h("p", {}, F.bound.text[0].toUpperCase() + F.bound.text.slice(1) + "."), meter(Object.entries(F.bound.cycles), F.bound.bound, "cycles"));
   if (F.occupancy) {
     const o = F.occupancy;
@@ -395,13 +399,14 @@ function stepLine(by) {
   source.reveal(next[1]); pick(next[0], source);
 }
 function theme(name) { document.documentElement.dataset.theme = name; if (drawn.has("layouts")) drawLayouts(); if (drawn.has("code")) inspect(); }
+function duration(seconds) { return seconds < 1e-3 ? `${(seconds * 1e6).toPrecision(3)} µs` : `${(seconds * 1e3).toPrecision(3)} ms`; }
 function card(title, value) { return h("div", { class: "card" }, h("b", {}, value), title); }
 function start() {
   const o = F.occupancy, seconds = F.stages.reduce((sum, each) => sum + each.seconds, 0), changed = F.passes.filter((each) => each.changed).length;
   document.title = `${F.kernel} · ${F.target}`;
   $("name").textContent = F.kernel;
   $("target").textContent = `${F.target} · ` + Object.entries(F.options).filter(([, value]) => value !== "None").map(([name, value]) => `${name}=${value}`).join(" ");
-  $("cards").append(...[F.bound && card("held by", F.bound.bound.replace(/^the /, "")), o && card(`blocks on a multiprocessor, limited by ${o.limiter}`, o.blocks), o && o.registers && card("registers a thread", o.registers),
+  $("cards").append(...[F.launch && F.launch.bound && card(`the launch, held by ${F.launch.bound.replace(/^the /, "")}`, duration(F.launch.seconds)), F.bound && card("held by", F.bound.bound.replace(/^the /, "")), o && card(`blocks on a multiprocessor, limited by ${o.limiter}`, o.blocks), o && o.registers && card("registers a thread", o.registers),
     o && card("of shared memory", bytes(o.shared)), F.nests.length && card("loop nests", F.nests.length), card("passes changed something", `${changed} of ${F.passes.length}`), card("to compile", ms(seconds))].filter(Boolean));
   $("tabs").append(...TABS.map(([id, title], n) => h("button", { id: `tab-${id}`, role: "tab", onclick: () => { open_(id); search(); } }, title, h("kbd", {}, n + 1))));
   theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");

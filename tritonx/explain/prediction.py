@@ -40,9 +40,13 @@ class Prediction:
 
     def __str__(self) -> str:
         launch = f" [{self.launch}]" if self.launch else ""
+        return f"{self.target} ({self.chip}): held by {self.bound}, about {self.duration}{launch}"
+
+    @property
+    def duration(self) -> str:
+        """The seconds in words."""
         time = 1e6 * self.seconds
-        text = f"{time:.3g}" if time < 1000 else f"{time:.0f}"
-        return f"{self.target} ({self.chip}): held by {self.bound}, about {text} µs{launch}"
+        return f"{time:.3g} µs" if time < 1000 else f"{time:.0f} µs"
 
 
 def predicted(

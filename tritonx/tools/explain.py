@@ -20,7 +20,8 @@ import contextlib
 import json
 import runpy
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -29,6 +30,8 @@ from tritonx.tools import command
 
 if TYPE_CHECKING:
     from tritonx.explain import Report
+    from tritonx.explain.launch import Launch
+    from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
     from tritonx.runtime.compiling.jit_hooks import JitFunctionInfo
 
     Types = Mapping[str, object]
@@ -51,18 +54,28 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[object, dict[str, object]]:
-    """The source of the first kernel of this name ("": of any) that a program launches, and the compile options that
-    its launch gave. Raises a `Mistake` where it launches none, or raises."""
+@dataclass(frozen=True)
+class Launched:
+    """What a program compiled for a launch: the source, the options that it gave, and the launch, where one asked."""
+
+    source: object
+    options: Mapping[str, object]
+    launch: Launch | None = None
+
+
+def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> Launched:
+    """The first kernel of this name ("": of any) that a program launches. Raises a `Mistake` where it launches none,
+    or raises."""
     from tritonx.backends.api import Target
     from tritonx.runtime.compiling.sources import ASTSource
 
     seen: list[str] = []
-    all_found: list[tuple[object, dict[str, object]]] = []
+    all_found: list[Launched] = []
+    launches: list[tuple[object, Callable[[], Launch]]] = []
 
-    def found(source: object, options: dict[str, object]) -> None:
+    def found(source: object, options: dict[str, object], launch: Launch | None = None) -> None:
         """End the program, which may catch that; a thread ends by it without a word."""
-        all_found.append((source, options))
+        all_found.append(Launched(source, options, launch))
         raise SystemExit
 
     def begun(*, fn: JitFunctionInfo, compile: Mapping[str, object], **_: object) -> bool:
@@ -71,7 +84,9 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
             signature, constants = cast("Types", compile["signature"]), cast("Parts", compile["constants"])
             source = ASTSource(fn.jit_function, signature, constants, *cast("list[Parts]", compile["configs"]))
             target = Target(**json.loads(str(compile["specialization_data"]))["target"])
-            found(source, {**compile, "target": target})
+            asking = launches[-1] if launches else None
+            launch = asking[1]() if asking is not None and asking[0] is fn.jit_function else None
+            found(source, {**compile, "target": target}, launch)
         return False
 
     def listen(*, src: object, metadata: dict[str, object], **_: object) -> None:
@@ -81,7 +96,12 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
         seen.append(name)
 
     path = sys.path[:]
-    with knobs.compilation.scope(), knobs.runtime.scope(), contextlib.redirect_stdout(sys.stderr):
+    with (
+        knobs.compilation.scope(),
+        knobs.runtime.scope(),
+        contextlib.redirect_stdout(sys.stderr),
+        _launches_kept(launches),
+    ):
         knobs.compilation.listener = listen
         knobs.runtime.jit_cache_hook = begun
         old, sys.argv = sys.argv, [file, *arguments]
@@ -100,6 +120,32 @@ def launched(file: str, kernel: str, arguments: Sequence[str] = ()) -> tuple[obj
     known = ", ".join(dict.fromkeys(seen)) or "none"
     wanted = f"the kernel {kernel!r}" if kernel else "a kernel"
     raise command.Mistake(f"{file} does not launch {wanted}; those that it launches: {known}")
+
+
+@contextlib.contextmanager
+def _launches_kept(launches: list[tuple[object, Callable[[], Launch]]]) -> Generator[None]:
+    """Each launch adds its kernel, and what says its grid and arguments. A launch takes the way of a kernel whose `run`
+    a library has replaced."""
+    from tritonx.explain.launch import launch_of
+    from tritonx.runtime.compiling.jit_function import JITFunction
+
+    run = JITFunction.run
+
+    def kept(
+        self: JITFunction, /, *args: object, grid: object, warmup: bool, **kwargs: object
+    ) -> CompiledKernel | None:
+        def launch() -> Launch:
+            request, given = self.launcher.request(args, kwargs)
+            return launch_of(self.launcher.extents(grid, request.bound, given), request.bound)
+
+        launches.append((self, launch))
+        return run(self, *args, grid=grid, warmup=warmup, **kwargs)
+
+    JITFunction.run = kept
+    try:
+        yield
+    finally:
+        JITFunction.run = run
 
 
 def report_of(given: argparse.Namespace, arguments: Sequence[str] = ()) -> Report:
@@ -124,9 +170,9 @@ def report_of(given: argparse.Namespace, arguments: Sequence[str] = ()) -> Repor
             return explain(file, found.compilation.target, found.compilation.options)
         except ParseError as error:
             raise command.Mistake(str(error).strip()) from None
-    source, stated = launched(file, given.kernel, arguments)
+    asked = launched(file, given.kernel, arguments)
     try:
-        return explain_again(source, stated, given.target, options)
+        return explain_again(asked.source, asked.options, given.target, options, asked.launch)
     except ValueError as error:  # of an option
         raise command.Mistake(str(error)) from error
 

@@ -208,10 +208,10 @@ def test_the_page_of_docs() -> None:
     """Its figures are those of the example."""
     text = (ROOT / "docs" / "explain.md").read_text()
     stated = json.loads(re.findall(r"```json\n(.*?)```", text, re.DOTALL)[0])
-    source, options = explain.launched(str(ROOT / "examples" / "flash_attention.py"), "")
-    facts = explain_again(source, options, "cuda:90").facts
+    asked = explain.launched(str(ROOT / "examples" / "flash_attention.py"), "")
+    facts = explain_again(asked.source, asked.options, "cuda:90", launch=asked.launch).facts
     (plan,) = facts.plans
-    assert facts.bound is not None and facts.occupancy is not None
+    assert facts.bound is not None and facts.occupancy is not None and facts.launch is not None
     occupancy = facts.occupancy
     found = {
         "bound": facts.bound.bound,
@@ -221,9 +221,10 @@ def test_the_page_of_docs() -> None:
         "shared": occupancy.shared,
         "stages": plan.stages,
         "interval": plan.interval,
+        "launch": facts.launch.text,
     }
     if occupancy.registers is None:  # there is no assembler
-        for name in ("limiter", "blocks", "registers"):
+        for name in ("limiter", "blocks", "registers", "launch"):
             del found[name], stated[name]
     assert found == stated
     for option in re.findall(r"--[a-z]+", text):

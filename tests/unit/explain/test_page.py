@@ -15,6 +15,7 @@ import pytest
 
 import tritonx
 from tritonx.explain import Report, explain
+from tritonx.explain.launch import Launch
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "flash_attention.py"
 
@@ -22,6 +23,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def attention(target: str) -> Report:
+    """Of a launch over 16 sequences of 1024."""
     sys.path.insert(0, str(EXAMPLE.parent))
     try:
         from flash_attention import attention_kernel  # pyright: ignore[reportMissingImports]
@@ -31,7 +33,8 @@ def attention(target: str) -> Report:
     constants = {"CAUSAL": True, "D": 64, "BLOCK_M": 64, "BLOCK_N": 64}
     signature = {**pointers, "n_ctx": "i32", "scale": "fp32", **dict.fromkeys(constants, "constexpr")}
     aligned = {(n,): [["tt.divisibility", 16]] for n in range(4)}
-    return explain(tritonx.compiler.ASTSource(attention_kernel, signature, constants, aligned), target)
+    source = tritonx.compiler.ASTSource(attention_kernel, signature, constants, aligned)
+    return explain(source, target, launch=Launch((16, 16, 1), {"n_ctx": 1024}, 4 * 16 * 1024 * 64 * 4))
 
 
 @pytest.fixture(scope="module")
@@ -151,8 +154,10 @@ def test_time_shows_the_bound_and_the_plan(page: Any, report: Report) -> None:
     page.keyboard.press("5")
     shown = page.locator("#time").inner_text()
     facts = report.facts
-    assert facts.bound is not None and facts.occupancy is not None
+    assert facts.bound is not None and facts.occupancy is not None and facts.launch is not None
     assert f"Bound: {facts.bound.bound}" in shown and f"limited by {facts.occupancy.limiter}" in shown
+    assert f"Launch over 16 × 16 × 1: {facts.launch.bound}" in shown and facts.launch.text[1:] in shown
+    assert all(name in shown for name in facts.launch.parts)
     assert page.locator("#time svg.plan rect").count() > len(facts.plans[0].bars)
 
 

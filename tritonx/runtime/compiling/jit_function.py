@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.interface import Grid, KernelInterface, Keywords, MockTensor
-from tritonx.runtime.errors import NotCallable, TritonError
+from tritonx.runtime.errors import NotCallable
 
 if TYPE_CHECKING:
     from tritonx.explain.report import Report
@@ -128,26 +128,32 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metacl
 
     def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> CompiledKernel | None:
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
+        given, named = self._stand_ins(args, kwargs)
+        return self.run(*given, grid=grid, warmup=True, **named)
+
+    def _stand_ins(
+        self, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> tuple[list[object], dict[str, object]]:
+        """The arguments with an array's stand-in for each dtype."""
         wrap = MockTensor.wrap_dtype
         constants = {p.name for p in self.params if p.is_constexpr}
         given = [a if n in constants else wrap(a) for n, a in zip(self.arg_names, args, strict=False)]
         given += args[len(self.arg_names) :]
-        named = {k: v if k in constants or k not in self.arg_names else wrap(v) for k, v in kwargs.items()}
-        return self.run(*given, grid=grid, warmup=True, **named)
+        return given, {k: v if k in constants or k not in self.arg_names else wrap(v) for k, v in kwargs.items()}
 
     def explain(self, /, *args: object, grid: Grid, target: str | None = None, **kwargs: object) -> Report:
         """What the compiler makes of a launch with these arguments, which is compiled and not run: its passes,
         accesses, layouts and what holds it. `target` (`"cuda:90"`) is another than the arguments' own; no device is
-        needed for it. Raises what a launch raises.
+        needed for it. Raises what a launch raises, and UnsupportedArgument for what is no name of a target.
 
         >>> report = double.explain(np.zeros(8), BLOCK=8, grid=(1,), target="cuda:90")
         >>> report.facts.kernel, report.facts.target
         ('double', 'cuda:90')
         """
-        compiled = self.warmup(*args, grid=grid, **kwargs)
-        if compiled is None:
-            raise TritonError(f"a hook took the compile of {self.__name__} over: there is nothing to explain")
-        return compiled.explain(target)
+        from tritonx.explain.report import explain_launch
+
+        given, named = self._stand_ins(args, kwargs)
+        return explain_launch(self, grid, given, named, target)
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
         """``hook(*args, **kwargs)`` is called before every launch. Raises NotCallable for what cannot be."""

@@ -1,0 +1,178 @@
+"""The launch that is explained: how often its loops are executed, beside what the interpreter counts, and what holds
+it on the target's chip."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.explain.launch import integers_of, launch_of
+from tritonx.explain.places import Places
+from tritonx.explain.trips import Trips, UnknownTrips, trips_of
+from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.tools.checking.launches import Launch, innermost
+from tritonx.tools.checking.predictions import Predictor
+from tritonx.tools.checking.runs import Runs
+from tritonx.tools.tensor_descriptor import TensorDescriptor
+
+
+@tritonx.jit
+def steps(n, B: tl.constexpr):
+    return tl.cdiv(n, B)
+
+
+@tritonx.jit
+def product(a, b, c, N, K, B: tl.constexpr):
+    j = tl.program_id(1) * B + tl.arange(0, B)
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    total = tl.zeros((B, B), tl.float32)
+    for step in range(steps(K, B)):
+        k = step * B + tl.arange(0, B)
+        left = tl.load(a + i[:, None] * K + k[None, :], mask=k[None, :] < K, other=0)
+        total += tl.dot(left, tl.load(b + k[:, None] * N + j[None, :], mask=k[:, None] < K, other=0))
+    tl.store(c + i[:, None] * N + j[None, :], total)
+
+
+@tritonx.jit
+def triangle(x, y, n, B: tl.constexpr):
+    """An early return, loops bounded by the program and by another loop, and a branch that an argument decides."""
+    row = tl.program_id(0)
+    if row * B >= n:
+        return
+    total = tl.zeros((B,), tl.float32)
+    for start in range(0, tl.minimum((row + 1) * B, n), B):
+        total += tl.load(x + start + tl.arange(0, B))
+    if n > 100:
+        for _ in range(3):
+            total += 1
+    for i in range(0, 7, 2):
+        for _ in range(i):
+            total *= 1.5
+    tl.store(y + row * B + tl.arange(0, B), total)
+
+
+@tritonx.jit
+def lengths_of_rows(x, y, lengths, B: tl.constexpr):
+    total = tl.zeros((B,), tl.float32)
+    for i in range(tl.load(lengths + tl.program_id(0))):
+        total += tl.load(x + i * B + tl.arange(0, B))
+    tl.store(y + tl.arange(0, B), total)
+
+
+@tritonx.jit
+def blocks_of(d, y, n, B: tl.constexpr):
+    """The descriptor's shape is a bound; what is loaded is stored under a branch without results."""
+    total = tl.zeros((B,), tl.float32)
+    for i in range(0, d.shape[0], B):
+        total += tl.sum(d.load([i, 0]), 1)
+    for i in range(n):
+        if i > 1:
+            tl.store(y + i * B + tl.arange(0, B), total)
+
+
+@tritonx.jit
+def halving(x, n, B: tl.constexpr):
+    while n > 1:
+        n = n // 2
+    tl.store(x + tl.arange(0, B), n)
+
+
+def ours(kernel: Any, grid: tuple[int, int, int], **arguments: object) -> Trips:
+    request, _ = kernel.launcher.request((), arguments)
+    wanted = request.wanted
+    source = tritonx.compiler.ASTSource(kernel, wanted.signature, wanted.constants, wanted.attrs)
+    module = source.make_module(request.placement.target, request.options)
+    launch = launch_of(grid, arguments)
+    return trips_of(module, integers_of(launch, source, module), grid, Places())
+
+
+def counted(kernel: Any, grid: tuple[int, int, int], **arguments: object) -> Trips:
+    return Predictor([], 10.0).trips(Runs(innermost(kernel, Launch(grid, (), arguments)), 10.0))
+
+
+def f32(*shape: int) -> np.ndarray:
+    return np.ones(shape, np.float32)
+
+
+@pytest.mark.parametrize("_", range(4))
+def test_loops_are_executed_as_often_as_in_the_interpreter(_: int) -> None:
+    m, n, k = (random.randrange(1, 9) * 16 for _ in range(3))
+    k -= random.randrange(16)
+    grid = (m // 16, n // 16, 1)
+    found = ours(product, grid, a=f32(m, k), b=f32(k, n), c=f32(m, n), N=n, K=k, B=16)
+    assert found == counted(product, grid, a=f32(m, k), b=f32(k, n), c=f32(m, n), N=n, K=k, B=16)
+    assert list(found.values()) == [-(-k // 16)]
+
+
+@pytest.mark.parametrize("_", range(4))
+def test_bounds_follow_the_program_branches_and_other_loops(_: int) -> None:
+    n = random.randrange(1, 20) * 16
+    grid = (n // 16 + random.randrange(3), 1, 1)
+    arguments = {"x": f32(n), "y": f32(n), "n": n, "B": 16}
+    assert ours(triangle, grid, **arguments) == pytest.approx(counted(triangle, grid, **arguments))
+
+
+def test_a_descriptor_has_numbers_too() -> None:
+    rows, n = random.randrange(1, 9) * 16 - random.randrange(4), random.randrange(1, 5)
+    d = TensorDescriptor.from_tensor(f32(rows, 32), [16, 32])
+    arguments = {"d": d, "y": f32(n, 16), "n": n, "B": 16}
+    found = ours(blocks_of, (1, 1, 1), **arguments)
+    assert found == counted(blocks_of, (1, 1, 1), **arguments) and set(found.values()) == {-(-rows // 16), n}
+    facts = blocks_of.explain(**arguments, grid=(1,), target="cuda:90").facts
+    assert facts.launch is not None and facts.launch.bound and facts.registers
+
+
+def test_bounds_in_memory_are_unknown() -> None:
+    rows = {"x": f32(64), "y": f32(8), "lengths": np.array([2, 3], np.int32), "B": 8}
+    for kernel, arguments in ((lengths_of_rows, rows), (halving, {"x": f32(8), "n": 9, "B": 8})):
+        with pytest.raises(UnknownTrips):
+            ours(kernel, (2, 1, 1), **arguments)
+        launch = kernel.explain(**arguments, grid=(2,), target="cuda:90").facts.launch
+        assert launch is not None and not launch.bound and launch.place >= 0
+        assert launch.text == "the bounds of a loop are no numbers that follow from the launch's arguments"
+
+
+def test_what_holds_a_launch_is_told() -> None:
+    n = 2**26
+    large, small = np.empty(n, np.int8), np.empty(100, np.int8)
+
+    @tritonx.jit
+    def copy(x, y, n, B: tl.constexpr):
+        at = tl.program_id(0) * B + tl.arange(0, B)
+        tl.store(y + at, tl.load(x + at, at < n), at < n)
+
+    grid = lambda meta: (tritonx.cdiv(meta["n"], meta["B"]),)  # noqa: E731  # as kernels are launched
+    found = copy.explain(large, large.copy(), n, B=1024, grid=grid, target="cuda:90").facts.launch
+    assert found is not None and (found.bound, found.grid, found.chip) == ("memory", (n // 1024, 1, 1), "H200")
+    assert found.seconds == pytest.approx(2 * n / 4.8e12)
+    found = copy.explain(small, small, 100, B=128, grid=grid, target="cuda:90").facts.launch
+    assert (
+        found is not None
+        and found.bound == "the launch"
+        and found.text.startswith("held by the launch, about 5.3 µs: 1 ")
+    )
+    found = copy.explain(small, small, 100, B=128, grid=(0,), target="cuda:90").facts.launch
+    assert found is not None and (found.bound, found.text) == ("", "an empty grid does nothing")
+    found = copy.explain(small, small, 100, B=128, grid=grid).facts.launch
+    assert found is not None and (found.bound, found.text) == ("", "the numbers of no chip are known for cpu")
+
+
+def test_only_the_target_is_compiled_for() -> None:
+    """The hook of compiles for launches is not called, and a host that lacks what the kernel needs is none."""
+
+    @tritonx.jit
+    def bulk(x, B: tl.constexpr):
+        at = tl.arange(0, B)
+        tl.store(
+            x + at, tl.inline_asm_elementwise("ex2.approx.f32 $0, $1;", "=f,f", [tl.load(x + at)], tl.float32, True, 1)
+        )
+
+    assert bulk.explain(f32(128), B=128, grid=(1,), target="cuda:80").facts.target == "cuda:80"
+    for wrong in (5, b"cuda:90", ["cuda:90"]):
+        with pytest.raises(UnsupportedArgument, match="a target is the name of a backend"):
+            bulk.explain(f32(128), B=128, grid=(1,), target=wrong)
