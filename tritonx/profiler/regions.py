@@ -1,7 +1,7 @@
 """What the warps of a launch did in its regions, out of what they have recorded.
 
-A region is a start and the end of the same name that matches it, the innermost one. Regions are inside of those that
-are open when they start. Where a warp has made more records than it keeps, the first are gone: a region whose start is
+A region is a start and the next end of the same name that has no later start. Regions are inside of those that are
+open when they start. Where a warp has made more records than it keeps, the first are gone: a region whose start is
 gone is not measured, and those inside of it are still inside. Nor is a region measured that has no end, as where a
 program returns from it.
 
@@ -54,32 +54,47 @@ def matched(records: Records, kernel: str) -> Iterator[Matched]:
     if gone.any():
         text = f"{kernel}: {int(gone.sum())} records of {int((gone > 0).sum())} warps are gone, of each the first: "
         warnings.warn(f"{text}a warp keeps {keys.shape[1]} (buffer_size)", RecordsDropped, stacklevel=2)
-    alike: dict[bytes, list[int]] = {}
+    alike: dict[tuple[bytes, bool], list[int]] = {}
     for unit, sequence in enumerate(keys):
-        alike.setdefault(sequence.tobytes(), []).append(unit)
-    for same in alike.values():
+        alike.setdefault((sequence.tobytes(), bool(gone[unit])), []).append(unit)
+    for (_, is_cut), same in alike.items():
         units = np.array(same)
-        for path, start, stop in _pairs([key for key in keys[same[0]].tolist() if key >= 0]):
+        for path, start, stop in _pairs([key for key in keys[same[0]].tolist() if key >= 0], is_cut=is_cut):
             names = tuple(records.regions[each] for each in path)
             yield Matched(names, units, clocks[units, start], clocks[units, stop])
 
 
-def _pairs(keys: Sequence[int]) -> list[tuple[tuple[int, ...], int, int]]:
-    """Paths of regions, by their numbers, and the positions of their two ends."""
-    opened: list[tuple[int, int]] = []
+@dataclass
+class _Open:
+    """A region that has started. `contains`: those that start now are in it."""
+
+    region: int
+    start: int
+    path: tuple[int, ...]
+    contains: bool = True
+
+
+def _pairs(keys: Sequence[int], *, is_cut: bool) -> list[tuple[tuple[int, ...], int, int]]:
+    """Paths of regions, by their numbers, and the positions of their two ends. Where the first records are gone
+    (``is_cut``), an end without a start ends a region that all before it is in."""
+    opened: list[_Open] = []
     found: list[tuple[tuple[int, ...], int, int]] = []
     unmatched: list[tuple[int, int]] = []
     for position, key in enumerate(keys):
         region = key >> 1
         if not key & 1:
-            opened.append((region, position))
+            opened.append(_Open(region, position, (*(each.region for each in opened if each.contains), region)))
             continue
-        at = next((i for i in reversed(range(len(opened))) if opened[i][0] == region), None)
+        at = next((i for i in reversed(range(len(opened))) if opened[i].region == region), None)
         if at is None:
             unmatched.append((region, position))
             continue
-        start = opened.pop(at)[1]
-        found.append(((*(each for each, _ in opened[:at]), region), start, position))
+        ended = opened.pop(at)
+        found.append((ended.path, ended.start, position))
+        for inside in opened[at:]:  # that go on, or have no end
+            inside.contains = False
+    if not is_cut:
+        return found
     return [
         ((*(each for each, ended in reversed(unmatched) if ended > stop), *path), start, stop)
         for path, start, stop in found
