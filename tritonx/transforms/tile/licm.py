@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.proton import RecordOp
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
@@ -34,7 +35,8 @@ class LoopInvariantCodeMotion(ModulePass):
     * with ``hoist_loads``, a load in a loop that writes nothing gets it as (part of) its mask;
     * with ``hoist_divisions``, a division that nothing in the body writes in front of gets a harmless divisor
       otherwise. Analyses of indices do not look through that, and LLVM does the same unless the loop is pipelined.
-    """
+
+    A product behind a `proton.record` stays: it is measured."""
 
     name = "licm"
     contract = Contract(("tt", "ttg"), on=("scf.for", "scf.while"), creates=("arith", "tt.splat"))
@@ -66,10 +68,12 @@ class LoopInvariantCodeMotion(ModulePass):
             return
         hoists_loads = self.hoist_loads and not may_write(loop)
         is_first = self.hoist_divisions  # whether every iteration that begins gets here
+        is_measured = False
         op = body.first_op
         while op is not None:
             following = op.next_op
-            if _is_invariant(op, loop):
+            is_measured = is_measured or isinstance(op, RecordOp)
+            if _is_invariant(op, loop) and not (is_measured and isinstance(op, _PRODUCTS)):
                 if is_speculatable(op):
                     move_before(op, loop)
                 elif isinstance(loop, scf.ForOp) and hoists_loads and isinstance(op, tile.LoadOp):
@@ -93,6 +97,7 @@ def _is_invariant(op: Operation, loop: Operation) -> bool:
     return True
 
 
+_PRODUCTS = (tile.DotOp, tile.DotScaledOp)
 _DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
 
 

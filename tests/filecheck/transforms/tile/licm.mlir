@@ -135,3 +135,26 @@ tt.func public @loads(%p: tensor<16x!tt.ptr<f32>>, %m: tensor<16xi1>, %o: tensor
   }
   tt.return
 }
+
+// A product in a region that is measured stays there; one in front of all records goes.
+// CHECK-LABEL: @measured
+// CHECK: %[[E:.*]] = tt.dot %b, %a, %z
+// CHECK: scf.for
+// CHECK-NEXT: proton.record start "dot"
+// CHECK-NEXT: %[[D:.*]] = tt.dot %a, %b, %z
+// CHECK-NEXT: proton.record end "dot"
+// CHECK-NEXT: tt.store %p, %[[D]]
+// CHECK-NEXT: tt.store %p, %[[E]]
+tt.func public @measured(%a: tensor<32x32xf16>, %b: tensor<32x32xf16>, %z: tensor<32x32xf32>, %p: tensor<32x32x!tt.ptr<f32>>, %n: i32) {
+  %0 = arith.constant 0 : i32
+  %1 = arith.constant 1 : i32
+  scf.for %i = %0 to %n step %1 : i32 {
+    %e = tt.dot %b, %a, %z : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+    proton.record start "dot"
+    %d = tt.dot %a, %b, %z : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+    proton.record end "dot"
+    tt.store %p, %d : tensor<32x32x!tt.ptr<f32>>
+    tt.store %p, %e : tensor<32x32x!tt.ptr<f32>>
+  }
+  tt.return
+}
