@@ -85,6 +85,23 @@ def multiplied(a, b, c, N: tl.constexpr, K: tl.constexpr, BLOCK: tl.constexpr):
         tl.store(c + rows[:, None] * N + columns[None, :], total)
 
 
+@tritonx.jit
+def persistent(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BLOCK: tl.constexpr):
+    """Nested loops, which are flattened where that pays, and pipelined where no record is inside."""
+    columns, ks = tl.arange(0, N), tl.arange(0, BLOCK)
+    for tile in range(tl.program_id(0), M // BLOCK, tl.num_programs(0)):
+        with pl.scope("tile"):
+            rows = tile * BLOCK + tl.arange(0, BLOCK)
+            total = tl.zeros((BLOCK, N), tl.float32)
+            with pl.scope("loop"):
+                for k in range(0, K, BLOCK):
+                    left = tl.load(a + rows[:, None] * K + k + ks[None, :])
+                    right = tl.load(b + (k + ks)[:, None] * N + columns[None, :])
+                    total = tl.dot(left, right, total)
+            with pl.scope("store"):
+                tl.store(c + rows[:, None] * N + columns[None, :], total)
+
+
 def arrays(n: int) -> tuple[Any, Any, np.ndarray[Any, Any]]:
     x = RNG.standard_normal(n, dtype=np.float32)
     return to_device(x), to_device(np.full(n, np.nan, np.float32)), x
@@ -188,6 +205,20 @@ def test_products_are_measured(tmp_path: Path) -> None:
     each = m // block * k // block * 4
     assert entries(found) == {"load": each, "product": each, "store": m // block * 4}
     assert all(metrics["cycles"] > 0 for metrics in paths(found).values())
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+def test_regions_around_loops(tmp_path: Path, stages: int) -> None:
+    m, n, k, block = 256, 64, 128, 64
+    a, b = (RNG.standard_normal(shape, dtype=np.float32).astype(np.float16) for shape in ((m, k), (k, n)))
+    given, c = [to_device(each) for each in (a, b)], to_device(np.full((m, n), np.nan, np.float32))
+    options: dict[str, Any] = {"num_warps": 4, "num_stages": stages}
+    found = tree(tmp_path, lambda: persistent[(2,)](*given, c, M=m, N=n, K=k, BLOCK=block, **options))
+    np.testing.assert_allclose(c.numpy(), a.astype(np.float64) @ b.astype(np.float64), rtol=1e-2, atol=1e-2)
+    each = m // block * 4
+    assert entries(found) == {"tile": each, "tile/loop": each, "tile/store": each}
+    known = paths(found)
+    assert known["tile/loop"]["cycles"] + known["tile/store"]["cycles"] <= known["tile"]["cycles"]
 
 
 def test_the_last_records_are_kept(tmp_path: Path) -> None:
