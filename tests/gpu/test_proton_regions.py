@@ -20,6 +20,7 @@ from tritonx.profiler.errors import RecordsDropped
 from tritonx.profiler.mode import Default
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
+from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 Node = dict[str, Any]
@@ -102,6 +103,27 @@ def persistent(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BLOCK
                 tl.store(c + rows[:, None] * N + columns[None, :], total)
 
 
+@tritonx.jit
+def described(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
+    b = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BK, BN])
+    c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
+    row = tl.program_id(0) * BM
+    with pl.scope("whole"):
+        total = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            total = tl.dot(a.load([row, k]), b.load([k, 0]), total)
+        with pl.scope("store"):
+            c.store([row, 0], total)
+
+
+@tritonx.jit
+def moved(x, y, BM: tl.constexpr, BN: tl.constexpr):
+    row = tl.program_id(0) * BM
+    with pl.scope("move"):
+        y.store([row, 0], x.load([row, 0]))
+
+
 def arrays(n: int) -> tuple[Any, Any, np.ndarray[Any, Any]]:
     x = RNG.standard_normal(n, dtype=np.float32)
     return to_device(x), to_device(np.full(n, np.nan, np.float32)), x
@@ -177,6 +199,28 @@ def test_functions_that_are_called_record(tmp_path: Path) -> None:
         found = tree(tmp_path, lambda: calling[(2,)](x, y, num_warps=4), mode=mode)
         assert entries(found) == {"all": 2 * warps, "all/halved": 4 * warps}
         np.testing.assert_array_equal(y.numpy(), host)
+
+
+@pytest.mark.parametrize("maps", [False, True])
+def test_descriptors_beside_records(tmp_path: Path, maps: bool) -> None:
+    """What a launch passes behind the kernel's arguments, tensor maps or memory for them, comes behind the records."""
+    m, n, k = 256, 64, 128
+    a, b = (RNG.standard_normal(shape, dtype=np.float32).astype(np.float16) for shape in ((m, k), (k, n)))
+    given, c = [to_device(each) for each in (a, b)], to_device(np.full((m, n), np.nan, np.float32))
+    own = driver.get_active().get_current_target()
+    options: dict[str, Any] = {"launch_maps": maps} if str(own) == "cuda:90" else {}
+    found = tree(tmp_path, lambda: described[(2,)](*given, c, m, n, k, BM=128, BN=64, BK=64, **options))
+    np.testing.assert_allclose(c.numpy(), a.astype(np.float64) @ b.astype(np.float64), rtol=1e-2, atol=1e-2)
+    assert entries(found) == {"whole": 8, "whole/store": 8}
+
+
+def test_descriptors_of_the_host_beside_records(tmp_path: Path) -> None:
+    x = RNG.standard_normal((64, 32), dtype=np.float32)
+    source, target = to_device(x), to_device(np.full_like(x, np.nan))
+    both = [TensorDescriptor(each, [64, 32], [32, 1], [32, 32]) for each in (source, target)]
+    found = tree(tmp_path, lambda: moved[(2,)](*both, BM=32, BN=32, num_warps=4))
+    np.testing.assert_array_equal(target.numpy(), x)
+    assert entries(found) == {"move": 8}
 
 
 def test_each_block_of_a_cluster_records(tmp_path: Path) -> None:
