@@ -14,8 +14,8 @@ has a default that any LLVM target can take, so that a machine says what its chi
 * ``memory``: `PortableMemory` guards accesses by branches; its atomics have LLVM's scopes, and are loops of
   compare-and-swap where ``smallest_atomic`` and ``float_sums`` say that there is no instruction.
 * ``functions`` and ``messages``: `NamedFunctions` of a library, `NoMessages`.
-* ``shifts_saturate``, ``orders_zeros``, ``converts_bytes_slowly``, ``bfloat_by_single``, ``paired_extrema``: what
-  instructions do by themselves; the defaults promise nothing.
+* ``shifts_saturate``, ``orders_zeros``, ``converts_bytes_slowly``, ``bfloat_by_single``, ``paired_extrema``,
+  ``combines_three``: what instructions do by themselves; the defaults promise nothing.
 * ``convert``, ``dot``, ``local_load``, ``local_store``, ``async_copy``, ``reduce_lanes``, ``swap``, ``both``:
   instructions that few chips have; None or False says that this one has not.
 

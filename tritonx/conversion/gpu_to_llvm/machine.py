@@ -356,6 +356,10 @@ class Machine(ABC):
         last one that gives every lane the result."""
         return ()
 
+    def combines_three(self, how: type[Operation], elem: str) -> bool:
+        """Whether one instruction does an op twice, with three elements of an LLVM type."""
+        return False
+
     def divides_reductions(self) -> bool:
         """Whether lanes had better divide up the many results of a reduction than compute each of them in every lane:
         two shuffles and some selections for each result, instead of one shuffle for each bit of the lane's number."""

@@ -1,9 +1,9 @@
 """Reductions: within a thread's registers, then across the lanes of a warp, then across warps through scratch memory.
 
 The registers are folded in halves, the half with the higher coordinate into the lower, so that a wide vector shrinks
-by one instruction a step. The combine region is emitted once a step on whole tiles. Where a thread has many results,
-those of a part are folded and combined across lanes before the next part's. What many warps found is shared out among
-the lanes of each, and combined across them once more."""
+by one instruction a step; three at a time where one instruction combines three. The combine region is emitted once a
+step on whole tiles. Where a thread has many results, those of a part are folded and combined across lanes before the
+next part's. What many warps found is shared out among the lanes of each, and combined across them once more."""
 
 from __future__ import annotations
 
@@ -82,6 +82,23 @@ def fold_registers(
 
 RUN = 8
 """Registers that are folded at a time: enough independent chains to hide the latency of an addition."""
+
+
+def fold_threes(
+    f: FunctionEmitter, combine: Combine, values: list[Tile], axis: AxisBits
+) -> tuple[list[Tile], list[int]]:
+    """Fold registers along the axis, three at a time, for machines that do so by one instruction; also the numbers of
+    the remaining ones."""
+    along = sum(1 << bit for bit, _ in axis.registers)
+    rows: dict[int, list[int]] = {}
+    for register in range(values[0].n):
+        rows.setdefault(register & along, []).append(register)
+    parts = [pick(f, values, registers) for registers in rows.values()]
+    while len(parts) > 1:
+        whole = len(parts) - len(parts) % 3
+        threes = [combine(combine(*parts[i : i + 2]), parts[i + 2]) for i in range(0, whole, 3)]
+        parts = [*threes, *parts[whole:]] if threes else [combine(*parts)]
+    return parts[0], rows[0]
 
 
 def fold_runs(f: FunctionEmitter, combine: Combine, values: list[Tile]) -> list[Tile]:
@@ -241,7 +258,9 @@ def within_threads(
 ) -> tuple[list[Tile], list[int]]:
     """What each thread makes of its registers, and the numbers of those that are left. ``narrow`` values are those of
     `narrow_extremum`."""
-    values, left = fold_registers(f, partial(combine_narrow if narrow else combine_region, f, component), values, axis)
+    how, combine = component.combiner, partial(combine_narrow if narrow else combine_region, f, component)
+    threes = how is not None and f.machine.combines_three(how, values[0].elem)
+    values, left = (fold_threes if threes else fold_registers)(f, combine, values, axis)
     return [convert_tile(f, "fpext", v, "float") for v in values] if narrow else values, left
 
 

@@ -275,13 +275,14 @@ def _own_part(reduce: tile.ReduceOp, split: tuple[tuple[int, bool], ...]) -> tup
     builder = Builder.before(reduce)
     new_shape = (*shape[:axis], *(extent for extent, _ in split), *shape[axis + 1 :])
     value = _reshaped(builder, reduce.operands[0], new_shape)
-    kept = len(split)
-    # A thread's own parts, last first, so that the others keep their places.
-    for position in reversed(range(len(split))):
-        if split[position][1]:
-            value = _reduced(builder, reduce, value, axis + position)
-            kept -= 1
-    return value, kept
+    position = axis
+    # A thread's own parts, the slowest first: what is left are neighbours, which are added in pairs.
+    for _, own in split:
+        if own:
+            value = _reduced(builder, reduce, value, position)
+        else:
+            position += 1
+    return value, position - axis
 
 
 def builder_after(op: Operation) -> Builder:

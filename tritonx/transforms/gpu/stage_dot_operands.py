@@ -25,7 +25,7 @@ from tritonx.dialects.gpu_layout import (
 )
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, replace
-from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, is_float, is_tensor, shape_of, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
 from tritonx.layouts.access import VECTOR_BITS
@@ -70,11 +70,12 @@ class StageDotOperands(ModulePass):
 
     For a product by multiply-adds the memory lies as a conversion would put it; for the matrix units that have no such
     load, as it takes least to store it and to load it to registers (`layouts/operand_memory`). An operand of such a
-    unit that was converted outside the loop stays in registers as well, if `SLICES` of others have room beside it: an
-    iteration of attention forward (head 64, f16, gfx942) reads 8 vectors less of the LDS, of which it takes 16 KiB
-    instead of 32. Others are staged as long as a function's buffers fit the `shared_memory` that a block may have:
-    those of multiply-adds first, then those made beside their product; stored where they were converted, or only in
-    front of the product if memory is free by then. Other conversions stay, which are cut into parts."""
+    unit that was converted outside the loop stays in registers as well, if `SLICES` of others have room beside it, what
+    else stays there and the floats that the loop carries: an iteration of attention forward (head 64, f16, gfx942)
+    reads 8 vectors less of the LDS, of which it takes 16 KiB instead of 32. Others are staged as long as a function's
+    buffers fit the `shared_memory` that a block may have: those of multiply-adds first, then those made beside their
+    product; stored where they were converted, or only in front of the product if memory is free by then. Other
+    conversions stay, which are cut into parts."""
 
     name = "stage-dot-operands"
     contract = Contract(
@@ -99,6 +100,7 @@ class StageDotOperands(ModulePass):
         inside: list[list[Operand]] = []
         outside: list[list[Operand]] = []
         held = None if self.registers is None else for_tiles(self.registers)
+        kept: dict[Operation | None, int] = {}
         for inner in ops_in(function):
             if isinstance(inner, ConvertLayoutOp):
                 _stage_for_matrix_loads(inner, held)
@@ -111,8 +113,13 @@ class StageDotOperands(ModulePass):
                 for operand in operands:
                     if operand.convert.parent is inner.parent:
                         inside.append([operand])
-                    elif held is None or _thread_words(inner, operand.convert) > held - SLICES:
+                        continue
+                    loop = inner.parent_op()
+                    beside = SLICES + kept.get(loop, 0)
+                    if held is None or _thread_words(inner, operand.convert, indices=False) + beside > held:
                         outside.append([operand])
+                    else:
+                        kept[loop] = kept.get(loop, 0) + words(type_of(operand.convert.result))
         wanted = [*products, *inside, *outside]
         if not wanted:
             return
@@ -313,12 +320,14 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp, held: int | None) -> None:
         replace(op, (load(op),))
 
 
-def _thread_words(dot: Dot, convert: ConvertLayoutOp) -> int:
+def _thread_words(dot: Dot, convert: ConvertLayoutOp, *, indices: bool = True) -> int:
     """Registers of a thread that are taken while the product is computed: by the operand, by the tiles that the loop
-    around it carries, and by the result where it is none of these."""
-    loop = dot.parent_op()
-    carried, arguments = (carried_words(loop), loop.body.block.args) if isinstance(loop, scf.ForOp) else (0, ())
-    result = 0 if dot.c in arguments else words(type_of(dot.d))
+    around it carries, without ``indices`` those of floats, and by the result where it is none of these."""
+    loop, carried, result = dot.parent_op(), 0, words(type_of(dot.d))
+    if isinstance(loop, scf.ForOp):
+        carried = carried_words(loop, indices=indices)
+        if dot.c in loop.body.block.args and (indices or is_float(type_of(dot.d))):
+            result = 0
     return words(type_of(convert.result)) + carried + result
 
 

@@ -33,8 +33,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // CHECK-LABEL: @largest
   // CHECK: arith.constant dense<0xFF800000> : tensor<128xf32
   // CHECK: tt.reshape %x : tensor<1024xf32, {{.*}}> -> tensor<2x128x4xf32
-  // CHECK: "tt.reduce"({{.*}}) <{axis = 2 : i32}>
   // CHECK: "tt.reduce"({{.*}}) <{axis = 0 : i32}>
+  // CHECK: "tt.reduce"({{.*}}) <{axis = 1 : i32}>
   // CHECK: scf.yield
   // CHECK: "tt.reduce"({{.*}}) <{axis = 0 : i32}>
   tt.func public @largest(%x: tensor<1024xf32, #line>, %init: f32, %n: i32) -> f32 {

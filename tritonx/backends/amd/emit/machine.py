@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.backends.amd.emit import debug, dot, math
 from tritonx.backends.amd.emit.memory import AmdMemory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.dialects import arith
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.dialects.tile.enums import MemSyncScope
 from tritonx.ir.properties import stated_number
@@ -39,6 +40,13 @@ _LDS_ALONE = 0xC07F
 _GLOBAL_ALONE = 0x0F70
 """The same for all accesses to global memory."""
 _MOST_LOADS = 63
+_THREES: dict[type[Operation], str] = {
+    **dict.fromkeys((arith.MaxnumfOp, arith.MinnumfOp), "float"),
+    **dict.fromkeys((arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp), "i32"),
+    **dict.fromkeys((arith.AddiOp, arith.OrIOp), "i32"),
+}
+"""Ops of three 32-bit elements that are an instruction: V_MAX3_F32, V_ADD3_U32, V_OR3_B32 and so on (CDNA 2 ISA, RDNA 3
+ISA)."""
 _MEMORY = AmdMemory()
 _ALU = 0x40F
 """Of LLVM's kinds of instructions those that are no memory accesses (AMDGPU usage, llvm.amdgcn.sched.barrier)."""
@@ -263,6 +271,9 @@ class AmdMachine(Machine):
         low, high = (part - (part >> 31 << 32) for part in (places & 0xFFFFFFFF, places >> 32))
         symbol = f.module.declare("i32", "@llvm.amdgcn.permlanex16.i32", ["i32", "i32", "i32", "i32", "i1", "i1"])
         return f.inst(f"call i32 {symbol}(i32 poison, i32 {value}, i32 {low}, i32 {high}, i1 false, i1 false)")
+
+    def combines_three(self, how: type[Operation], elem: str) -> bool:
+        return _THREES.get(how) == elem
 
     def swaps(self, mask: int) -> bool:
         return self.processor.swaps_rows and mask in (16, 32)
