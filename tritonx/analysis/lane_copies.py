@@ -33,10 +33,10 @@ from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_
 from tritonx.layouts import LinearLayout, linear_layout
 from tritonx.layouts.access import placement
 from tritonx.layouts.dims import LANE, OFFSET, WARP
-from tritonx.layouts.encodings import LinearEncoding, PaddedSharedEncoding, SwizzledSharedEncoding
+from tritonx.layouts.encodings import LinearEncoding, PaddedSharedEncoding
 from tritonx.layouts.gf2 import rank
 from tritonx.layouts.lane_order import lane_ordered
-from tritonx.layouts.transposed_access import read_accesses
+from tritonx.layouts.transposed_access import read_accesses, swizzled_rows
 
 PIECE = 64
 """Bytes that lie together in global memory of which a warp's copy must read all, or none: half a line of the caches."""
@@ -92,15 +92,12 @@ def _memories(alloc: LocalAllocOp, fast: int) -> Iterator[MemDescType]:
     if len(own.shape) != 2 or not all(isinstance(user, LocalLoadOp) for user in users):
         return
     readers = [type_of(user.results[0]) for user in users]
-    bits, row, limit = max(8, bit_width(own.element_type)), own.shape[fast], _reading(own, readers)
+    bits, limit = max(8, bit_width(own.element_type)), _reading(own, readers)
     found: list[tuple[int, int, MemDescType]] = []
-    for nbytes, per_phase, phases in product((64, 32, 16, 8, 4), (1, 2, 4, 8), (1, 2, 4, 8, 16)):
-        vec = 8 * nbytes // bits
-        if vec and vec * phases <= row and (phases > 1 or per_phase == 1):
-            encoding = attribute_of(SwizzledSharedEncoding(vec, per_phase, phases, (fast, 1 - fast)))
-            memory = memdesc(own.shape, own.element_type, encoding)
-            if (cycles := _reading(memory, readers)) <= limit:
-                found.append((cycles, -vec, memory))
+    for encoding in swizzled_rows(own.shape, fast, bits):
+        memory = memdesc(own.shape, own.element_type, attribute_of(encoding))
+        if (cycles := _reading(memory, readers)) <= limit:
+            found.append((cycles, -encoding.vec, memory))
     yield from (memory for _, _, memory in sorted(found, key=lambda one: one[:2]))
 
 

@@ -20,6 +20,7 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import (
 )
 from tritonx.dialects.tile import DotScaledOp
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding, Ints
+from tritonx.layouts.transposed_access import CHUNK_BITS, TRANSPOSING_VERSION
 
 _MFMA_K = {
     "f16": (8, 16),
@@ -72,6 +73,10 @@ class WaveMatrixCore(ExplainingUnit):
     @property
     def packs_along_k(self) -> bool:
         return True
+
+    @property
+    def transposed_bytes(self) -> int:
+        return CHUNK_BITS // 8 if self.version >= TRANSPOSING_VERSION else 0
 
     @property
     def scaled_formats(self) -> frozenset[str]:

@@ -88,11 +88,17 @@ def _fill_words(access: _Access, per_thread: list[int], along: int | None, targe
     """Gives a thread neighbours along K as well, as many as a register holds, of an operand that lies along another dim
     in memory, or whose neighbours are loaded one by one: it makes the words that the product takes of its own
     registers."""
-    if along is None or _is_copied(access, per_thread, target):
+    if along is None or _is_copied(access, per_thread, target) or _is_turned(access, per_thread, along, target):
         return
     own = per_thread[along]
     share = own * prod(access.shape) // (target.num_warps * target.warp_size * prod(per_thread))
     per_thread[along] = max(own, min(8 * WORD // _bits(access), share, access.shape[along]))
+
+
+def _is_turned(access: _Access, per_thread: Sequence[int], along: int, target: GpuTarget) -> bool:
+    """Whether a thread has so many neighbours along another dim that reads of shared memory make words of them."""
+    fast = access.order[0]
+    return 0 < 8 * target.transposed_bytes <= per_thread[fast] * _bits(access) and along != fast
 
 
 def _bits(access: _Access) -> int:

@@ -167,6 +167,12 @@ class MatrixUnit(ABC):
         return False
 
     @property
+    def transposed_bytes(self) -> int:
+        """Bytes of neighbours that reads of shared memory bring to as many threads, each with others along K; 0 where
+        there are no such reads."""
+        return 0
+
+    @property
     def scaled_formats(self) -> frozenset[str]:
         """The formats of operands of `tt.dot_scaled` that it multiplies with their scales: "e4m3", "e2m1".
         `DecomposeScaledDots` rewrites products of others."""

@@ -69,6 +69,12 @@ class GpuTarget:
         return any(unit.packs_along_k for unit in self.units)
 
     @property
+    def transposed_bytes(self) -> int:
+        """Bytes of neighbours along another dim of which a unit's reads of shared memory make words along K; 0 where
+        there are no such reads."""
+        return max((unit.transposed_bytes for unit in self.units), default=0)
+
+    @property
     def matrix_types(self) -> frozenset[str]:
         """The element types of operands for which there is a unit beside the threads."""
         return frozenset[str]().union(*(unit.types for unit in self.units))

@@ -43,6 +43,7 @@ from tritonx.layouts.encodings import (
 )
 from tritonx.layouts.matrix_units import by_multiply_adds, loads_matrices, reads_slices
 from tritonx.layouts.tiling import k_dim
+from tritonx.layouts.transposed_access import stored_for_transposed_reads
 from tritonx.transforms.gpu.conversions_in_memory import first_load_before
 
 Dot = tile.DotOp | tile.DotScaledOp
@@ -69,7 +70,8 @@ class StageDotOperands(ModulePass):
     again for each product. Where their number is unknown it stays.
 
     For a product by multiply-adds the memory lies as a conversion would put it; for the matrix units that have no such
-    load, as it takes least to store it and to load it to registers (`layouts/operand_memory`). An operand of such a
+    load, as it takes least to store it and to load it to registers (`layouts/operand_memory`), or in rows where reads
+    of the memory transpose them (`layouts/transposed_access`). An operand of such a
     unit that was converted outside the loop stays in registers as well, if `SLICES` of others have room beside it, what
     else stays there and the floats that the loop carries: an iteration of attention forward (head 64, f16, gfx942)
     reads 8 vectors less of the LDS, of which it takes 16 KiB instead of 32. Others are staged as long as a function's
@@ -242,7 +244,8 @@ def _conversion_memory(convert: ConvertLayoutOp, operand: DistributedEncoding) -
         if not goes_through_memory(source, target, bits):
             return None
         if isinstance(operand, DotOperandEncoding) and not by_multiply_adds(operand.parent):
-            return operand_layout(source, target, bits)
+            own = operand_layout(source, target, bits)
+            return stored_for_transposed_reads(source, target, operand, bits, own)
         return conversion_layout(source, _read_at_once(target, operand, bits), bits)
     except LayoutError:
         return None

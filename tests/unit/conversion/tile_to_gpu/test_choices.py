@@ -127,7 +127,9 @@ def test_words_along_k(element, columns, between, share, unit):
     [
         ("f16", 128, (4, 16), "", (1, 8)),  # a copy brings it
         ("f16", 128, (4,), "", (1, 8)),
-        ("f16", 128, (4, 16), "computed", (2, 8)),
+        ("f16", 128, (4, 16), "computed", (1, 8)),  # the LDS transposes what threads store
+        ("f16", 132, (4, 16), "computed", (1, 4)),
+        ("f16", 130, (4, 16), "computed", (2, 2)),
         ("f16", 129, (4, 16), "", (2, 1)),  # elements lie apart
         ("f16", 130, (4, 16), "", (1, 2)),
         ("i8", 129, (4, 16), "", (4, 1)),
@@ -135,7 +137,7 @@ def test_words_along_k(element, columns, between, share, unit):
     ],
 )
 def test_words_along_k_of_what_no_copy_brings(element, stride, lanes, between, share):
-    """Copies to the LDS leave it to reads to transpose; threads that load and store make words."""
+    """Reads of the LDS transpose what copies or threads bring by 8 bytes; threads that have less make words."""
     tile, left, summed = f"tensor<64x128x{element}>", f"tensor<64x64x{element}>", "i32" if element == "i8" else "f32"
     text = access(element, "x", 128, stride=stride) + f"  %v = tt.load %xp : tensor<64x128x!tt.ptr<{element}>>\n"
     b = "%v"
