@@ -23,9 +23,10 @@ MULTIPROCESSORS = {
     "cuda:80": Multiprocessor(65536, 64, 32, 164 << 10, 1 << 10, 32),
     "cuda:90": Multiprocessor(65536, 64, 32, 228 << 10, 1 << 10, 32),
     "hip:gfx942": Multiprocessor(4 * 512 * 64, 32, 32, 64 << 10, 0, 64),
+    "hip:gfx950": Multiprocessor(4 * 512 * 64, 32, 32, 160 << 10, 0, 64),
 }
 """CUDA C++ Programming Guide 13.0, table of compute capabilities; CDNA 3 ISA, sections 3.6 and 3.7: four units with 512
-registers a lane and eight waves each."""
+registers a lane and eight waves each; CDNA 4 has 160 KiB of LDS."""
 
 
 def blocks(target: str, registers: float, shared: float, threads: float) -> int:
