@@ -45,7 +45,8 @@ class Plan:
             return found[config]
         if config in self.merged:
             first = self.merged[config]
-            return Tried(config, self._one(first, found).times, 0, MERGED, f"the same code as {short(first)}")
+            reason = f"the same code as {short(first)}"
+            return Tried(config, self._one(first, found).times, 0, MERGED, reason, first)
         if config in self.left_out:
             return Tried(config, FAILED, 0, LEFT_OUT, self.left_out[config])
         return Tried(config, FAILED, 0, IMPOSSIBLE, f"predicted: {self.foreseen[config]}")

@@ -35,13 +35,14 @@ class Record:
 class Records:
     """Of one kernel and tuning key."""
 
-    def __init__(self, name: str, parts: Sequence[str]) -> None:
-        """``parts``: what decides times, beside the configuration."""
+    def __init__(self, name: str, parts: Sequence[str], *, is_fresh: bool = False) -> None:
+        """``parts``: what decides times, beside the configuration. ``is_fresh``: earlier records are not read."""
+        self._is_fresh = is_fresh
         self._name = name[:100]
         self._manager = get_cache_manager(hashlib.sha256("\0".join(("records", *parts)).encode()).hexdigest())
 
     def get(self, config: Config) -> Record | None:
-        path = self._manager.get_file(self._file(config))
+        path = None if self._is_fresh else self._manager.get_file(self._file(config))
         if path is None:
             return None
         try:

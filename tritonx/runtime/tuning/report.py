@@ -19,13 +19,14 @@ MERGED, LEFT_OUT = "merged", "left out"
 @dataclass(frozen=True)
 class Tried:
     """A configuration with its times (median, 20 % and 80 % quantiles, in milliseconds), how often it was measured,
-    what became of it, and why it was not measured where it was not."""
+    what became of it, and why it was not measured where it was not; of merged code, which one has it."""
 
     config: Config
     times: tuple[float, ...]
     runs: int = 0
     fate: str = SLOWER
     reason: str = ""
+    same_as: Config | None = None
 
     @property
     def median(self) -> float:
@@ -34,12 +35,14 @@ class Tried:
 
 @dataclass(frozen=True)
 class Report:
-    """A search of the kernel ``name`` for ``key``. ``seconds`` is its wall time."""
+    """A search of the kernel ``name`` for ``key``. ``seconds`` is its wall time; ``is_stored``: an earlier one made it,
+    and its times were on the disk."""
 
     name: str
     key: str
     seconds: float
     tried: tuple[Tried, ...]
+    is_stored: bool = False
 
     @property
     def ordered(self) -> tuple[Tried, ...]:
@@ -51,34 +54,54 @@ class Report:
         counts = {text: sum(each.fate == fate for each in self.tried) for fate, text in fates.items()}
         runs = sum(each.runs for each in self.tried)
         which = "".join(f", {count} of which {text}" for text, count in counts.items() if count)
-        return (
-            f"{self.name}, key {self.key}: {len(self.tried)} configurations{which}, {runs} runs, {self.seconds:.2f} s"
-        )
+        how = "measured by an earlier search" if self.is_stored else f"{runs} runs, {self.seconds:.2f} s"
+        return f"{self.name}, key {self.key}: {len(self.tried)} configurations{which}, {how}"
 
     def table(self) -> str:
-        """A line for each configuration: its median, how much slower than the fastest it is, the range between the
-        quantiles in hundredths of the median, how often it was measured. The last line warns of others whose range
-        overlaps the fastest one's."""
+        """A line for each configuration with code of its own, the columns explained, what the lines leave out, and a
+        warning where the range of others overlaps the fastest one's."""
         best = min((each.median for each in self.tried), default=math.inf)
-        lines = [self.heading(), f"{'ms':>10} {'ratio':>7} {'range':>7} {'runs':>6}  configuration"]
-        for each in self.ordered:
-            if math.isinf(each.median):
-                lines.append(
-                    f"{'-':>10} {'-':>7} {'-':>7} {each.runs:>6}  {short(each.config)}  {each.reason}".rstrip()
-                )
-                continue
-            spread = (each.times[-1] - each.times[1]) / each.median if len(each.times) > 1 and each.median else 0.0
-            ratio = each.median / best if best else 1.0
-            times = f"{each.median:>10.4f} {ratio:>7.3f} {spread:>7.1%}"
-            lines.append(f"{times} {each.runs:>6}  {short(each.config)}  {each.reason}".rstrip())
+        lines = [self.heading(), f"{'median':>10} {'range':>21} {'ratio':>8} {'runs':>5}  configuration"]
+        for each in self._rows():
+            times = f"{'-':>10} {'-':>21} {'-':>8}"
+            if math.isfinite(each.median):
+                span = f"{each.times[1]:.4f} to {each.times[-1]:.4f}" if len(each.times) > 1 else "-"
+                times = f"{each.median:>10.4f} {span:>21} {each.median / best if best else 1.0:>8.3f}"
+            runs = "-" if self.is_stored else each.runs
+            lines.append(f"{times} {runs:>5}  {self._named(each.config)}  {each.reason}".rstrip())
+        return "\n".join([*lines, *self._notes()])
+
+    def _rows(self) -> tuple[Tried, ...]:
+        return tuple(each for each in self.ordered if each.fate != MERGED)
+
+    def _notes(self) -> list[str]:
+        notes = ["median and range (20 % to 80 % quantile) of a launch in ms; ratio to the fastest; runs measured"]
+        merged = [each for each in self.tried if each.fate == MERGED]
+        shown = {name for each in self._rows() for name in self._shown(each.config)}
+        rest = {name: value for each in self.tried for name, value in each.config.all_kwargs().items()}
+        rest = {name: value for name, value in rest.items() if name not in shown}
+        ignored = [name for name in rest if len({repr(t.config.all_kwargs().get(name)) for t in self.tried}) > 1]
+        if same := [f"{name}={value}" for name, value in rest.items() if name not in ignored]:
+            notes.append(f"all have {', '.join(same)}")
+        if merged:
+            which = f"with other {', '.join(ignored)}" if ignored else "that differ in what does not change it"
+            notes.append(f"not measured again: {len(merged)} configurations {which}, which are the same code")
         if alike := self.alike():
-            who = (
-                "the range of the next one overlaps"
-                if len(alike) == 1
-                else f"the ranges of {len(alike)} others overlap"
-            )
-            lines.append(f"warning: {who} the fastest one's: another search may choose otherwise")
-        return "\n".join(lines)
+            who = f"the range of {self._named(alike[0].config)} overlaps"
+            if len(alike) > 1:
+                who = f"the ranges of {len(alike)} others overlap"
+            notes.append(f"warning: {who} the fastest one's: another search may choose otherwise")
+        return notes
+
+    def _shown(self, config: Config) -> dict[str, object]:
+        """Of a configuration: what tells it from others with code of their own; all of it where nothing does."""
+        rows = [each.config.all_kwargs() for each in self._rows()]
+        names = {name for row in rows for name in row if len({repr(other.get(name)) for other in rows}) > 1}
+        given = config.all_kwargs()
+        return {name: value for name, value in given.items() if name in names} or given
+
+    def _named(self, config: Config) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self._shown(config).items())
 
     def alike(self) -> tuple[Tried, ...]:
         """Configurations with code of their own that may be as fast as the fastest: the 20 % quantile of their times is
@@ -98,7 +121,7 @@ class Report:
             f'<text x="4" y="{_ROW - 5}">{escape(self.heading())}</text>',
         ]
         for number, each in enumerate(rows, 1):
-            drawn += _bar(each, number * _ROW, _BAR / longest)
+            drawn += _bar(each, self._named(each.config), number * _ROW, _BAR / longest)
         return "\n".join([*drawn, "</svg>"]) + "\n"
 
     def html(self) -> str:
@@ -114,14 +137,14 @@ def short(config: Config) -> str:
     return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items())
 
 
-def _bar(tried: Tried, top: int, scale: float) -> list[str]:
+def _bar(tried: Tried, name: str, top: int, scale: float) -> list[str]:
     middle = top + _ROW // 2
     low, high = (tried.times[1], tried.times[-1]) if len(tried.times) > 1 else (tried.median, tried.median)
     colour = "#2a7" if tried.fate == FASTEST else "#9ab"
     return [
-        f'<text x="4" y="{middle + 4}">{escape(short(tried.config))}</text>',
+        f'<text x="4" y="{middle + 4}">{escape(name)}</text>',
         f'<rect x="{_LABEL}" y="{top + 3}" width="{tried.median * scale:.1f}" height="{_ROW - 6}" fill="{colour}">'
-        f"<title>{escape(short(tried.config))}: {tried.median:.4f} ms, {tried.runs} runs</title></rect>",
+        f"<title>{escape(name)}: {tried.median:.4f} ms, {tried.runs} runs</title></rect>",
         f'<line x1="{_LABEL + low * scale:.1f}" x2="{_LABEL + high * scale:.1f}" y1="{middle}" y2="{middle}" '
         f'stroke="#333"/>',
         f'<text x="{_LABEL + high * scale + 6:.1f}" y="{middle + 4}">{tried.median:.4f} ms</text>',

@@ -6,6 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import replace
 from typing import Protocol
 
 from tritonx.runtime.compiling.compile_job import Made
@@ -14,7 +15,7 @@ from tritonx.runtime.errors import Foreseen, TritonError
 from tritonx.runtime.tuning.progress import Progress
 from tritonx.runtime.tuning.race import FAILED, RULES, Race, Rules
 from tritonx.runtime.tuning.records import Record, Records
-from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE, SLOWER, Tried
+from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE, MERGED, SLOWER, Tried, short
 
 
 class Known(TritonError):
@@ -154,6 +155,23 @@ def compiled_in_order(launches: Launches, configs: Sequence[Config], records: Re
     if launches.on_host():
         wait(flying)
     return [*configs]
+
+
+def as_stored(times: Mapping[Config, Sequence[float]]) -> tuple[Tried, ...]:
+    """What an earlier search found. The same code has the same times, to the last digit."""
+    first: dict[tuple[float, ...], Config] = {}
+    merged: dict[Config, Config] = {}
+    for config, each in times.items():
+        before = first.setdefault(tuple(each), config)
+        if before is not config and math.isfinite(each[0]):
+            merged[config] = before
+    found = as_tried({config: list(each) for config, each in times.items()})
+    return tuple(
+        replace(each, runs=0, fate=MERGED, reason=f"the same code as {short(same)}", same_as=same)
+        if (same := merged.get(each.config)) is not None
+        else replace(each, runs=0)
+        for each in found
+    )
 
 
 def as_tried(times: Mapping[Config, list[float] | float]) -> tuple[Tried, ...]:

@@ -27,13 +27,31 @@ REPORT = Report("kernel", "(7,)", 1.5, (SLOW, NONE, FAST))
 def test_the_table() -> None:
     lines = REPORT.table().splitlines()
     assert lines[0] == "kernel, key (7,): 3 configurations, 1 of which cannot run, 17 runs, 1.50 s"
-    assert [line.split()[:4] for line in lines[2:]] == [
-        ["0.5000", "1.000", "70.0%", "12"],
-        ["1.0000", "2.000", "0.0%", "5"],
-        ["-", "-", "-", "0"],
+    assert [line.split()[:6] for line in lines[2:4]] == [
+        ["0.5000", "0.4000", "to", "0.7500", "1.000", "12"],
+        ["1.0000", "1.0000", "to", "1.0000", "2.000", "5"],
     ]
-    assert lines[2].endswith("BLOCK=64, num_warps=4, num_ctas=1, num_stages=3")
+    assert lines[2].endswith("12  BLOCK=64, num_warps=4")
+    assert lines[3].endswith("5  BLOCK=32, MODE=<a & b>, num_warps=8")
+    assert lines[4].split()[:4] == ["-", "-", "-", "0"]
     assert lines[4].endswith("out of resource: registers")
+    assert lines[5].startswith("median and range (20 % to 80 % quantile) of a launch in ms; ratio to the fastest")
+    assert lines[6:] == ["all have num_ctas=1, num_stages=3"]
+
+
+def test_what_changes_no_code_is_left_out_of_the_table() -> None:
+    """As warps do on a host; what all have is said once."""
+    same = [
+        Tried(Config(each.config.kwargs, num_warps=w), each.times, 0, MERGED, "the same code", each.config)
+        for each, w in ((FAST, 1), (FAST, 8))
+    ]
+    other = Tried(Config({"BLOCK": 32}), (1.0, 1.0, 1.0), 5)
+    lines = Report("kernel", "(7,)", 1.5, (FAST, other, *same)).table().splitlines()
+    assert [line.split("  ")[-1] for line in lines[2:4]] == ["BLOCK=64", "BLOCK=32"]
+    assert lines[5:] == [
+        "all have num_ctas=1, num_stages=3",
+        "not measured again: 2 configurations with other num_warps, which are the same code",
+    ]
 
 
 def test_ranges_that_overlap_are_said() -> None:
@@ -43,7 +61,7 @@ def test_ranges_that_overlap_are_said() -> None:
     assert REPORT.alike() == ()
     report = Report("kernel", "(7,)", 1.5, (SLOW, NONE, FAST, near, same))
     assert report.alike() == (near,)
-    assert report.table().splitlines()[-1].startswith("warning: the range of the next one overlaps the fastest one's")
+    assert report.table().splitlines()[-1].startswith("warning: the range of BLOCK=128, num_warps=4 overlaps the ")
 
 
 @tritonx.autotune([Config({"B": 16})], key=["n"])
@@ -61,7 +79,7 @@ def test_a_single_configuration_is_measured_where_tuning_is_asked_for() -> None:
     assert report is not None
     (tried,) = report.tried
     assert 0 < tried.median < math.inf
-    assert len(report.table().splitlines()) == 3
+    assert len(report.table().splitlines()) == 4  # the heading, the columns, the line, and what they are
 
 
 def test_the_drawing_is_right() -> None:
