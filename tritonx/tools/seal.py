@@ -19,7 +19,9 @@ tritonx seal kernels.py -o FOLDER        every entry of its list SEALED, which h
     [kernel.options]
     num_warps = [4, 8]
 
-A tuner's configurations are all taken; what a heuristic computes, be it an option, has a domain like an argument. A
+A tuner's configurations are all taken, and measured by the program, or with winners = [{ key = { n = 1024 }, config =
+{ B = 256 } }] (or winners = "FILE" of tritonx tune --winners) these, without measuring; other keys are refused, or take
+the configuration fallback = { B = 64 }. What a heuristic computes, be it an option, has a domain like an argument. A
 parameter with a default that launches leave out is left out. A kernel may be listed more than once, each time with
 other domains. ``TRITONX_SEALED=FOLDER``, or ``TRITONX_SEALED=package:NAME`` of an installed wheel, runs a program with
 these kernels and refuses to compile others.
@@ -32,7 +34,7 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +42,7 @@ from typing import cast
 
 from tritonx.backends.api import Options, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiling.compiler import compile as compile_source
 from tritonx.runtime.compiling.jit_function import JITFunction
 from tritonx.runtime.compiling.keys import compiler_key, sources_stamp
@@ -51,6 +54,7 @@ from tritonx.runtime.compiling.sealed import (
     Launches,
     Listed,
     Manifest,
+    Winners,
     read_manifest,
 )
 from tritonx.runtime.compiling.sources import ASTSource, Path_
@@ -116,10 +120,13 @@ def compiled(found: Found, folder: str, workers: int | None = None) -> Manifest:
         launches = manifest["launches"].setdefault(name, Launches(types={}, options=[], written=[], compared=[]))
         there = {each["key"] for each in listed}
         for member in own:
-            compiled_member = next(made)
-            if compiled_member.key not in there:
-                listed.append(Listed(key=compiled_member.key, description=member.description))
-            _add_launches(launches, entry.sealed, member, compiled_member)
+            codes = next(made)
+            for code in codes:
+                if code.key not in there:
+                    there.add(code.key)
+                    listed.append(Listed(key=code.key, description={**member.description, **code.differs}))
+            _add_launches(launches, entry.sealed, member, codes[0])
+        _add_winners(manifest, entry.sealed)
     command.write(Path(folder, MANIFEST), json.dumps(manifest, indent=1), "--out")
     compiler = Compiler(key=compiler_key(), stamp=sources_stamp())
     command.write(Path(folder, COMPILER), json.dumps(compiler), "--out")
@@ -131,7 +138,16 @@ def _manifest(folder: str) -> Manifest:
     before = read_manifest(folder)
     if not isinstance(before, str) and before["compiler"] == compiler_key():
         return before
-    return Manifest(schema=SCHEMA, compiler=compiler_key(), members={}, launches={})
+    return Manifest(schema=SCHEMA, compiler=compiler_key(), members={}, launches={}, winners={})
+
+
+def _add_winners(manifest: Manifest, sealed: Sealed) -> None:
+    """Those of the package, in front of those that the folder has."""
+    if sealed.chosen is not None:
+        name, given = f"{sealed.function.__name__} {sealed.function.cache_key}", sealed.chosen.winners
+        before = manifest["winners"].get(name, Winners(chosen=[], fallback=None))
+        chosen = given["chosen"] + [each for each in before["chosen"] if each not in given["chosen"]]
+        manifest["winners"][name] = Winners(chosen=chosen, fallback=given["fallback"] or before["fallback"])
 
 
 def _add_launches(launches: Launches, sealed: Sealed, member: Member, made: Made) -> None:
@@ -156,30 +172,38 @@ def _work(entry: Entry, member: Member, folder: str) -> Work:
 
 @dataclass(frozen=True)
 class Made:
-    """A member that was compiled: its key, and the parameters that it stores through, and whose arrays are compared."""
+    """Code of a member: its key, the parameters that it stores through, and those whose arrays are compared; in what
+    its description differs from the member's."""
 
     key: str
     written: tuple[str, ...]
     compared: tuple[str, ...]
+    differs: Mapping[str, str]
 
 
-def compile_member(work: Work) -> Made:
-    """In a process that compiles: one member, into the folder."""
+def compile_member(work: Work) -> tuple[Made, ...]:
+    """In a process that compiles: one member, into the folder. Behind its code is that to which its launches turn where
+    arguments overlap in part or are null, or do not tell how large their memory is (`CompiledKernel.substitutes`)."""
     file, name, signature, constants, attrs, target, options, folder = work
     kernel = cast("JITFunction", unwrapped(getattr(module(file), name))[1])
     with knobs.cache.scope(), knobs.compilation.scope():
         knobs.cache.dir, knobs.cache.max_bytes = folder, 0
         knobs.compilation.sealed = None
-        compiled = compile_source(ASTSource(kernel, signature, constants, attrs), target, options)
-    names = [parameter.name.partition(".")[0] for parameter in compiled.parameters]
-    compared = () if compiled.checks_bounds else compiled.compared
-    return Made(compiled.hash, tuple(names[i] for i in compiled.written), tuple(names[i] for i in compared))
+        return tuple(_made(compile_source(ASTSource(kernel, signature, constants, attrs), target, options), {}))
 
 
-def _compile_all(work: Sequence[Work], names: Sequence[str], workers: int | None) -> list[Made]:
+def _made(kernel: CompiledKernel, differs: Mapping[str, str]) -> Iterator[Made]:
+    names = [parameter.name.partition(".")[0] for parameter in kernel.parameters]
+    compared = () if kernel.checks_bounds else kernel.compared
+    yield Made(kernel.hash, tuple(names[i] for i in kernel.written), tuple(names[i] for i in compared), differs)
+    for options, other in kernel.substitutes():
+        yield from _made(other, {**differs, **{f"{name}=": repr(value) for name, value in options.items()}})
+
+
+def _compile_all(work: Sequence[Work], names: Sequence[str], workers: int | None) -> list[tuple[Made, ...]]:
     """What was compiled, in the order of the work. Raises `Mistake`."""
     count = min(len(work), (os.cpu_count() or 1) if workers is None else workers)
-    made: dict[int, Made] = {}
+    made: dict[int, tuple[Made, ...]] = {}
     if count < 2:
         for number, each in enumerate(work):
             made[number] = _named(names[number], lambda each=each: compile_member(each))
@@ -204,7 +228,7 @@ def _import(files: Sequence[str]) -> None:
         module(file)
 
 
-def _named(name: str, make: Callable[[], Made]) -> Made:
+def _named(name: str, make: Callable[[], tuple[Made, ...]]) -> tuple[Made, ...]:
     try:
         return make()
     except TritonError as error:
@@ -268,6 +292,10 @@ def _run(given: argparse.Namespace) -> int:
 def _print_drawn(sealed: Sealed, count: int, draws: int) -> None:
     drawn = f"{draws} drawn launches have one" if draws else "no launch was drawn"
     print(f"{sealed.name}: {count} member{'s' * (count != 1)}; {drawn}")
+    if sealed.without_winner:
+        key = ", ".join(f"{name} = {value!r}" for name, value in sealed.without_winner.items())
+        what = "refused" if sealed.fallback is None else "made with the fallback"
+        print(f"{sealed.name}: launches without a winner, such as {key}, are {what}")
     for name, read in sealed.undrawn.items():
         print(
             f"{sealed.name}: {name} was not computed in these launches: its heuristic reads {read}, which is not "

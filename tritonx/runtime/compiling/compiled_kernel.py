@@ -215,6 +215,20 @@ class CompiledKernel:
             self._unmeasured = self._compiled_with({"instrumentation_mode": ""})
         return self._unmeasured
 
+    def substitutes(self) -> list[tuple[Mapping[str, object], CompiledKernel]]:
+        """What launches turn to where this code is not for their arguments: the options that make it differ, and the
+        same source compiled with them."""
+        options: Mapping[str, object] | None = getattr(self.metadata, "otherwise", None)
+        other = self._otherwise(options) if options else None
+        found: list[tuple[Mapping[str, object], CompiledKernel]] = []
+        if options and other is not None:
+            found.append((options, other))
+        if self.checks_bounds:
+            found.append(({"check_bounds": False}, self.unchecked()))
+        if self.measures_regions:
+            found.append(({"instrumentation_mode": ""}, self.unmeasured()))
+        return found
+
     def _compiled_with(self, options: Mapping[str, object]) -> CompiledKernel:
         """The same source compiled with these options and otherwise this kernel's own."""
         if CompiledKernel.compile_source is None:  # who made this kernel was another process

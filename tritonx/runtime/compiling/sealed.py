@@ -19,6 +19,7 @@ from tritonx.runtime import knobs
 from tritonx.runtime.cache import FileCacheManager
 from tritonx.runtime.compiling.keys import compiler_key, record_compiler_key
 from tritonx.runtime.errors import NotSealed
+from tritonx.runtime.launch.arg_spec import ROUNDED_ATTRIBUTE
 from tritonx.runtime.store.trusted_files import path_objection, read
 
 if TYPE_CHECKING:
@@ -28,7 +29,13 @@ if TYPE_CHECKING:
 MANIFEST = "sealed.json"
 COMPILER = "compiler.json"
 SCHEMA = 3
-_MARKS = {"tt.divisibility": "multiple of {}", "tt.pointer_range": "below 2 GiB", "tt.negative": "negative"}
+_MARKS = {
+    "tt.divisibility": "multiple of {}",
+    "tt.pointer_range": "below 2 GiB",
+    "tt.negative": "negative",
+    "tt.partial_end": "rows end anywhere",
+    ROUNDED_ATTRIBUTE: "rounded to tf32",
+}
 
 Description = dict[str, str]
 """What a compile is specialised on: parameter, option (``num_warps=``) or ``target`` → in words."""
@@ -52,14 +59,32 @@ class Launches(TypedDict):
     compared: list[str]
 
 
+class Winner(TypedDict):
+    """The configuration of a tuner for launches with these values of its key (as Python writes them), with arrays of
+    these dtypes, on this target; None: of any."""
+
+    values: dict[str, str]
+    dtypes: list[str] | None
+    target: str | None
+    config: str
+
+
+class Winners(TypedDict):
+    """The configurations of a tuned kernel, and the one for all other launches; each as `Config.meaning`."""
+
+    chosen: list[Winner]
+    fallback: str | None
+
+
 class Manifest(TypedDict):
-    """`sealed.json`. ``compiler``: of the tritonx that wrote it; ``members`` and ``launches``: by the names of
-    kernels."""
+    """`sealed.json`. ``compiler``: of the tritonx that wrote it; ``members`` and ``launches``: by the names of kernels;
+    ``winners``: by the name and the digest of the source."""
 
     schema: int
     compiler: str
     members: dict[str, list[Listed]]
     launches: dict[str, Launches]
+    winners: dict[str, Winners]
 
 
 class Compiler(TypedDict):
@@ -160,8 +185,10 @@ def _is_manifest(found: Mapping[str, object]) -> bool:
     if not isinstance(found.get("compiler"), str) or not isinstance(members, dict):
         return False
     lists = list(cast("Mapping[str, object]", members).values())
-    launches = found.get("launches")
+    launches, winners = found.get("launches"), found.get("winners")
     if not all(isinstance(each, list) for each in lists) or not isinstance(launches, dict):
+        return False
+    if not isinstance(winners, dict) or not all(map(_is_winners, cast("Mapping[str, object]", winners).values())):
         return False
     if not all(map(_is_launches, cast("Mapping[str, object]", launches).values())):
         return False
@@ -176,6 +203,24 @@ def _is_launches(entry: object) -> bool:
     texts = [found.get(name) for name in ("options", "written", "compared")]
     texts += cast("Mapping[str, object]", types).values() if isinstance(types, dict) else [None]
     return all(isinstance(each, list) and all(isinstance(text, str) for text in each) for each in texts)  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
+
+
+def _is_winners(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    found = cast("Mapping[str, object]", entry)
+    chosen, fallback = found.get("chosen"), found.get("fallback", 0)
+    if not isinstance(chosen, list) or not isinstance(fallback, str | None):
+        return False
+    return all(_is_winner(each) for each in cast("Sequence[object]", chosen))
+
+
+def _is_winner(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    found = cast("Mapping[str, object]", entry)
+    kinds = (("values", dict), ("dtypes", (list, type(None))), ("target", (str, type(None))), ("config", str))
+    return all(isinstance(found.get(name, 0), kind) for name, kind in kinds)
 
 
 def _is_listed(entry: object) -> bool:

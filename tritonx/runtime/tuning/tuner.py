@@ -23,7 +23,7 @@ from tritonx.runtime.tuning.pruning import Pruning
 from tritonx.runtime.tuning.race import FAILED, QUANTILES, Rules
 from tritonx.runtime.tuning.refusals import is_impossible
 from tritonx.runtime.tuning.stored_timings import StoredTimings
-from tritonx.runtime.tuning.tuning_key import tuning_key
+from tritonx.runtime.tuning.tuning_key import named_key, tuning_key
 
 if TYPE_CHECKING:
     from tritonx.runtime.tuning.launches import TunedLaunches
@@ -67,6 +67,7 @@ class Tuner(Named, KernelInterface[Any]):
         self._searched: tuple[object, ...] = ()
         self._proposes = propose
         self._remote: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None
+        self._is_fresh = self._is_stored = False
         self._report: tuple[tuple[object, ...], tuple[Tried, ...]] | None = None
         self.cache_results = cache_results or knobs.autotuning.cache
         self.reset_to_zero = list(reset_to_zero or ())
@@ -279,20 +280,23 @@ class Tuner(Named, KernelInterface[Any]):
         args: tuple[object, ...],
         kwargs: Mapping[str, object],
         remote: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None,
+        *,
+        fresh: bool = False,
     ) -> Report | None:
-        """Search for the key of this launch, or take what the disk has; what was tried. ``remote`` gives those who
-        measure, in the place of this process."""
+        """Search for the key of this launch, or take what the disk has, if not ``fresh``; what was tried. ``remote``
+        gives those who measure, in the place of this process."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         options = {**kwargs, "grid": grid, "warmup": False}
         key = tuning_key(self.keys, self.arg_names, args, options)
-        self._remote = remote
+        self._remote, self._is_fresh = remote, fresh
         try:
             if self._search(key, args, options, one_too=True):
-                from tritonx.runtime.tuning.search import as_tried
+                from tritonx.runtime.tuning.search import as_stored
 
-                self._report, self.bench_time = (key, as_tried(self.configs_timings or {})), 0.0
+                self._report, self.bench_time = (key, as_stored(self.configs_timings or {})), 0.0
+                self._is_stored = True
         finally:
-            self._remote, self.nargs = None, None
+            self._remote, self.nargs, self._is_fresh = None, None, False
         self.best_config = self.cache[key]
         return self.report
 
@@ -304,7 +308,7 @@ class Tuner(Named, KernelInterface[Any]):
         if self._report is None:
             return None
         key, tried = self._report
-        return Report(self.__name__, str(key), self.bench_time or 0.0, tried)
+        return Report(self.__name__, str(plainly(key)), self.bench_time or 0.0, tried, self._is_stored)
 
     def _records(self, configs: Sequence[Config]) -> Records | None:
         """Where this search's measurements are kept; None where they are this process's only."""
@@ -312,7 +316,8 @@ class Tuner(Named, KernelInterface[Any]):
             return None
         from tritonx.runtime.tuning.records import Records
 
-        return Records(self.__name__, (*self._decisive(self._searched), "race" if self._races() else "do_bench"))
+        parts = (*self._decisive(self._searched), "race" if self._races() else "do_bench")
+        return Records(self.__name__, parts, is_fresh=self._is_fresh)
 
     def _decisive(self, tuning_key: tuple[object, ...]) -> tuple[str, ...]:
         """What decides times, beside the configuration."""
@@ -337,7 +342,7 @@ class Tuner(Named, KernelInterface[Any]):
             return False
         parts = (*self._decisive(tuning_key), f"hints {knobs.autotuning.hints}")
         stored = StoredTimings(self.__name__, parts, configs)
-        timings = stored.read()
+        timings = None if self._is_fresh else stored.read()
         if timings is not None:
             self.cache[tuning_key] = min(timings, key=lambda c: timings[c])
             self.configs_timings = timings
@@ -351,6 +356,9 @@ class Tuner(Named, KernelInterface[Any]):
     ) -> bool:
         """Fill ``cache[key]``; whether the timings came from the disk. A single configuration is measured ``one_too``
         only: a launch needs no time of it."""
+        if knobs.compilation.sealed is not None and (sealed := self._of_sealed_package(key, args, kwargs)) is not None:
+            self.cache[key], self.configs_timings = sealed, {}
+            return True
         pruned = self.prune_configs(kwargs)
         self._searched = key
         if len(pruned) == 1 and not one_too:
@@ -363,7 +371,7 @@ class Tuner(Named, KernelInterface[Any]):
             start = time.time()
             tried = self._tried(pruned, args, kwargs)
             self.bench_time = time.time() - start
-            self._report = (key, tried)
+            self._report, self._is_stored = (key, tried), False
             timings = {each.config: [*each.times] for each in tried if each.fate != LEFT_OUT}
             self.cache[key] = min(timings, key=lambda c: timings[c])
             self.configs_timings = timings
@@ -377,6 +385,15 @@ class Tuner(Named, KernelInterface[Any]):
         self.pre_hook(full, reset_only=True)
         self._tell(key, used_cache)
         return used_cache
+
+    def _of_sealed_package(
+        self, key: tuple[object, ...], args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> Config | None:
+        from tritonx.runtime.tuning.sealed_winners import of_sealed_package
+
+        values, dtypes = named_key(key, self.keys, self.arg_names, args, kwargs)
+        target = str(driver.get_active().get_current_target())
+        return of_sealed_package(self._kernel(), self.configs, values, dtypes, target)
 
     def _tell(self, key: tuple[object, ...], used_cache: bool) -> None:
         """What ``knobs.autotuning.listener`` hears of a search, or of its timings that the disk had."""

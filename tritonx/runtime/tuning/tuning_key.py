@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tritonx.kernel.identity import exact
+from tritonx.kernel.identity import exact, plainly
 
 _NONE = object()
 _TEXTS_KEPT = 256
@@ -59,3 +59,21 @@ def tuning_key(
     except (AttributeError, TypeError):  # one has none, or one that cannot be hashed
         texts = _dtypes([*args, *named])
     return (*found, *texts)
+
+
+def named_key(
+    key: tuple[object, ...],
+    keys: Iterable[str],
+    arg_names: Sequence[str],
+    args: Sequence[object],
+    by_name: Mapping[str, object],
+) -> tuple[dict[str, object], tuple[object, ...]]:
+    """The values of a `tuning_key` of these arguments by name, and the dtypes.
+
+    >>> key = tuning_key(["n"], ["x", "n"], (np.zeros(3, np.float16), 3), {})
+    >>> named_key(key, ["n"], ["x", "n"], (np.zeros(3, np.float16), 3), {})
+    ({'n': 3}, ('float16',))
+    """
+    given = {*arg_names[: len(args)], *by_name}
+    names = [name for name in keys if name in given and name in arg_names]
+    return dict(zip(names, plainly(key), strict=False)), key[len(names) :]

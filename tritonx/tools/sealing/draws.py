@@ -123,8 +123,17 @@ def draw(sealed: Sealed, rng: random.Random) -> Launch:
         if isinstance(wrapper, Heuristics):
             _compute(launch, wrapper, choice, rng)
         else:
+            _look_for_a_winner(launch)
             launch.given |= choice.config
     return launch
+
+
+def _look_for_a_winner(launch: Launch) -> None:
+    sealed = launch.sealed
+    if sealed.chosen is not None:
+        values = {name: launch.given[name] for name in sealed.keys if name in launch.given}
+        if not sealed.chosen.covers(values):
+            sealed.without_winner = values
 
 
 def _compute(launch: Launch, wrapper: Heuristics, choice: Choice, rng: random.Random) -> None:

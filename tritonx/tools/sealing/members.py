@@ -24,7 +24,9 @@ from tritonx.runtime.jit import KernelParam
 from tritonx.runtime.launch.arg_spec import ArgSpec
 from tritonx.runtime.launch.computed_arguments import Heuristics
 from tritonx.tools import command
-from tritonx.tools.sealing.domains import Domain, Values, parse
+from tritonx.tools.sealing.domain_texts import parse
+from tritonx.tools.sealing.domains import Domain, Values
+from tritonx.tools.sealing.winners import Chosen, choose
 from tritonx.tools.wrapped import Wrapper, unwrapped
 
 Specs = tuple[ArgSpec, ...]
@@ -73,6 +75,11 @@ class Sealed:
     arguments: Mapping[str, object]
     options: Mapping[str, Sequence[object]] = field(default_factory=dict[str, "Sequence[object]"])
     targets: Sequence[Target] = ()
+    winners: Sequence[object] | None = None
+    """What the package says of a tuner's winners: see `tritonx.tools.sealing.winners`."""
+    fallback: object = None
+    without_winner: dict[str, object] = field(default_factory=dict[str, object])
+    """The values of the tuner's key of a drawn launch that has no winner."""
     undrawn: dict[str, str] = field(default_factory=dict[str, str])
     """What a heuristic computes, where drawn launches have a value of its domain instead → what the heuristic reads."""
 
@@ -92,8 +99,23 @@ class Sealed:
         self.computed = self._over | self._computed_by(self.wrappers[:around])
         self._require_known_names()
         tuner = self.wrappers[around] if tuners else None
-        configs = [config.all_kwargs() for config in tuner.configs] if isinstance(tuner, Autotuner) else [Given()]
+        self.chosen = self._chosen(tuner if isinstance(tuner, Autotuner) else None)
+        self.keys = tuner.keys if isinstance(tuner, Autotuner) else []
+        configs = [Given()]
+        if isinstance(tuner, Autotuner):
+            listed = tuner.configs if self.chosen is None else self.chosen.configs
+            configs = [config.all_kwargs() for config in listed]
         self.choices = [self._choice(cast("Given", config)) for config in configs]
+
+    def _chosen(self, tuner: Autotuner | None) -> Chosen | None:
+        if self.winners is None and self.fallback is None:
+            return None
+        if tuner is None:
+            raise command.Mistake(f"{self.name}: it has winners, and no tuner around it")
+        try:
+            return choose(tuner.keys, tuner.configs, self.winners or (), self.fallback)
+        except command.Mistake as error:
+            raise command.Mistake(f"{self.name}: {error}") from None
 
     @staticmethod
     def _computed_by(wrappers: Sequence[Wrapper]) -> set[str]:

@@ -14,10 +14,11 @@ from tritonx.runtime import driver
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.tuning.case import module
 from tritonx.tools import command
+from tritonx.tools.sealing import winners
 from tritonx.tools.sealing.members import Sealed
 
 NAME = "SEALED"
-_FIELDS = {"kernel", "file", "arguments", "options", "targets"}
+_FIELDS = {"kernel", "file", "arguments", "options", "targets", "winners", "fallback"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,18 @@ def _entry(path: str, name: str, given: Mapping[str, object]) -> Entry:
     options = {key: _several(value) for key, value in _table(given, "options").items()}
     targets = [_target(text) for text in _several(given.get("targets", ()))]
     own = targets or [driver.get_active().get_current_target()]
-    return Entry(file, Sealed(name, cast("object", found), _table(given, "arguments"), options, own))
+    chosen, fallback = _winners(path, name, given.get("winners")), given.get("fallback")
+    arguments = _table(given, "arguments")
+    return Entry(file, Sealed(name, cast("object", found), arguments, options, own, chosen, fallback))
+
+
+def _winners(path: str, kernel: str, given: object) -> Sequence[object] | None:
+    """The tables, of a file where its path is given."""
+    if given is None or isinstance(given, list | tuple):
+        return cast("Sequence[object] | None", given)
+    if not isinstance(given, str):
+        raise command.Mistake(f"winners: expected tables or the path of a file, got {given!r}")
+    return winners.read(Path(path).parent / given, kernel)
 
 
 def _table(given: Mapping[str, object], name: str) -> Mapping[str, object]:
