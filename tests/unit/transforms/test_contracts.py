@@ -53,7 +53,7 @@ def declared(name: str) -> Contract:
 @cache
 def known_ops() -> frozenset[str]:
     """All ops of the dialects, and the dialects' names."""
-    names, loaders = {"arith", "math", "scf", "cf", "ub", "rocdl", *DIALECT_PAGES}, dialect_loaders()
+    names, loaders = {"arith", "math", "scf", "cf", "ub", "proton", "rocdl", *DIALECT_PAGES}, dialect_loaders()
     return frozenset(names | {op.name for name in names for op in loaders[name]().operations})
 
 

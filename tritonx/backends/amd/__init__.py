@@ -162,7 +162,8 @@ def _checked(target: Target, options: AmdOptions) -> AmdOptions:
         raise ValueError(f"matrix_instr_nonkdim is one of {known} on {target}, got {options.matrix_instr_nonkdim}")
     for hint in options.schedule_hint.split(","):
         if hint.strip().lower() not in SCHEDULE_HINTS:
-            raise ValueError(f"schedule_hint is a list of {', '.join(SCHEDULE_HINTS)}, got '{hint}'")
+            known = ", ".join(filter(None, SCHEDULE_HINTS))
+            raise ValueError(f"schedule_hint is a list of {known}, got '{hint}'")
     if options.kpack not in (1, 2):
         raise ValueError(f"kpack is 1 or 2, got {options.kpack}")
     if target.arch == "gfx942":

@@ -16,9 +16,11 @@ class AmdOptions(GpuOptions):
       product that 32 does not fit is an error, and so is 32 on RDNA, whose WMMA has 16 only.
     * ``kpack`` (1 or 2) is how many MFMA steps of K a lane loads as neighbours. CDNA 4 loads 16 bytes a step as it is:
       there, as in Triton, 2 is taken for 1 with a warning. It says nothing on RDNA, where a lane holds all of a step.
-    * ``schedule_hint`` is a list separated by commas. ``memory-bound-attention`` chooses LLVM's iterative scheduler for
-      instruction-level parallelism; ``attention`` is accepted and changes nothing: what Triton does for it (an order
-      of instructions around its own two products, and sinking against spills) answers code that Triton makes.
+    * ``schedule_hint`` is a list separated by commas; Triton 3.6 has "none" by default, 3.9 "", and reads none.
+      ``memory-bound-attention`` chooses LLVM's iterative scheduler for instruction-level parallelism; ``attention`` is
+      accepted and changes nothing: what Triton 3.6 does for it (an order of instructions around its own two products,
+      and sinking against spills) answers code that Triton makes. What it does for products by default is
+      ``block_pingpong``.
     * ``allowed_dot_input_precisions`` has "tf32" on gfx942 as well, whose matrix unit multiplies 19 bits of f32 four
       times as fast as all; it is the default there, as in Triton.
     * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers.
@@ -61,4 +63,4 @@ class AmdOptions(GpuOptions):
         return self.line_info or super().names_files
 
 
-SCHEDULE_HINTS = ("none", "attention", "memory-bound-attention")
+SCHEDULE_HINTS = ("", "none", "attention", "memory-bound-attention")

@@ -79,7 +79,8 @@ def test_schedulers_and_subnormal_numbers(compiled: Compile) -> None:
     plain = product(compiled, "gfx942").stages
     hinted = product(compiled, "gfx942", schedule_hint="attention,memory-bound-attention").stages
     assert "iterative-ilp" in hinted["llir"] and "iterative-ilp" not in plain["llir"]
-    assert product(compiled, "gfx942", schedule_hint="attention").stages["amdgcn"] == plain["amdgcn"]
+    for hint in ("attention", "", "none"):
+        assert product(compiled, "gfx942", schedule_hint=hint).stages["amdgcn"] == plain["amdgcn"]
     flushing = product(compiled, "gfx942", allow_flush_denorm=True).stages
     assert ".amdhsa_float_denorm_mode_32 3" in plain["amdgcn"]
     assert ".amdhsa_float_denorm_mode_32 0" in flushing["amdgcn"]
