@@ -33,8 +33,9 @@ reaches: there the product has the higher priority, and no more is done.
 
 Which loops: a product of operands in shared memory, which are loaded by the threads and stored behind it
 (`buffer-values` with two stages). Everything else of the body must be computed, or be masks and addresses; the products
-of a masked K are no others. Sizes are those of Triton 3.9 (`TWO`, `FOUR`, `SINGLE`): a smaller tile multiplies for less
-time than its operands take to come, in every order."""
+of a masked K are no others. What is loaded by halves or bytes takes a register each, beside which two slices of the
+operands have no room: such loops stay. Sizes are those of Triton 3.9 (`TWO`, `FOUR`, `SINGLE`): a smaller tile
+multiplies for less time than its operands take to come, in every order."""
 
 from __future__ import annotations
 
@@ -42,16 +43,23 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.access_width import pointer_accesses
+from tritonx.analysis.axis_info import AxisFacts, analyze_axes
+from tritonx.analysis.buffers import tensor_layout
+from tritonx.backends.amd.emit.buffer import width
 from tritonx.backends.amd.passes.pingpong_clusters import Round, prioritise, taken_apart, write_clusters
 from tritonx.backends.amd.passes.product_slices import k_order
 from tritonx.dialects import scf
+from tritonx.dialects.amd import BufferLoadOp
 from tritonx.dialects.gpu_layout import LocalDotOp
+from tritonx.dialects.tile import LoadOp
 from tritonx.ir.contract import Contract
 from tritonx.ir.explain import explain
 from tritonx.ir.properties import stated_number
-from tritonx.ir.types import bit_width, element_type, shape_of
+from tritonx.ir.types import bit_width, element_type, shape_of, type_of
 from tritonx.ir.walk import ops_in
 
 TOPIC = "pipeline"
@@ -60,6 +68,9 @@ SINGLE = range(2**18, 2**24 + 1)
 halves."""
 TWO, FOUR = 2**25, 2**26
 """Sizes from which on 8 warps take a product in two and in four slices: 256×128×64 and 256×256×64 halves."""
+WORD = 32
+"""Bits of a register. Of 128×256×64 halves that are loaded one by one, with the slices of ping-pong a thread spills 26
+registers; 256×256 spills without it as well, and more with it."""
 GROUP = 4
 """Warps of a group: one on each SIMD of a compute unit."""
 
@@ -101,6 +112,14 @@ class BlockPingpong(ModulePass):
             if isinstance(inner, LocalDotOp) and isinstance(loop := inner.parent_op(), scf.ForOp):
                 explain(TOPIC, loop, self._schedule(loop, inner, warps))
 
+    @staticmethod
+    def _facts(loop: Operation) -> AxisFacts:
+        module = loop
+        while (parent := module.parent_op()) is not None:
+            module = parent
+        assert isinstance(module, ModuleOp)
+        return analyze_axes(module)
+
     def _schedule(self, loop: scf.ForOp, product: LocalDotOp, warps: int) -> str:
         """Changes a loop, and says how; or why not."""
         size = _bits(product)
@@ -113,12 +132,26 @@ class BlockPingpong(ModulePass):
         if single:
             prioritise(product)
             return "the product has a priority"
+        if not self.slices and not all(_by_words(load, self._facts(loop)) for load in found.loads):
+            return "no ping-pong: operands are loaded by less than words, and so take too many registers"
         slices = self.slices or (4 if size >= FOUR else 2)
         order = k_order(*found.operands, slices)
         if order is None:
             return f"no ping-pong: K does not come in {slices} slices"
         write_clusters(found, order, slices, GROUP)
         return f"ping-pong of two groups of {GROUP} warps, {slices} slices of K"
+
+
+def _by_words(load: Operation, facts: AxisFacts) -> bool:
+    """Whether a load's accesses are of 32 bits or more."""
+    size = bit_width(element_type(type_of(load.results[0])))
+    layout = tensor_layout(type_of(load.results[0]))
+    if isinstance(load, BufferLoadOp):
+        found = width(facts, layout, load.ptr, load.offsets, load.mask, size, may_split=True)
+    else:
+        assert isinstance(load, LoadOp)
+        found = pointer_accesses(facts, layout, load.ptr, load.mask, size, may_split=True)
+    return found.width * size >= WORD
 
 
 def _bits(product: LocalDotOp) -> int:
