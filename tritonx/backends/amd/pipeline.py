@@ -46,7 +46,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         thread_transpose,
     )
     from tritonx.backends.amd.emit.machine import AmdMachine
-    from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
+    from tritonx.conversion.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.table import TABLE
 

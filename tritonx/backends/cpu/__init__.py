@@ -38,6 +38,11 @@ class CpuBackend(Backend):
     def known_targets(self) -> tuple[Target, ...]:
         return Target("cpu"), Target("cpu", "x86-64-v3"), Target("cpu", "x86-64-v4")
 
+    def default_options(self, target: Target) -> Mapping[str, object]:
+        from tritonx.runtime.knobs import compilation
+
+        return {"line_info": not compilation.disable_line_info}
+
     def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
         from tritonx.backends.cpu.pipeline import stages
 

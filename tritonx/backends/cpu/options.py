@@ -18,6 +18,9 @@ class CpuOptions(Options):
 
     ``irregular``: code for null pointers, which are errors where they are accessed, and for arguments that overlap, of
     which it reads a tile whole before it writes one. A launch that passes such arguments asks for it by itself.
+
+    ``line_info`` has the object file say which lines of the source its code comes from. The default is the opposite of
+    the knob ``knobs.compilation.disable_line_info``.
     """
 
     num_warps: int = 1
@@ -26,3 +29,8 @@ class CpuOptions(Options):
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
     num_threads: int = 0
     irregular: bool = False
+    line_info: bool = False
+
+    @property
+    def names_files(self) -> bool:
+        return self.line_info or super().names_files

@@ -42,6 +42,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.analysis.checked_accesses import checks_of
     from tritonx.backends.cpu.codegen import data_layout
     from tritonx.backends.cpu.host import isa_of
+    from tritonx.conversion.line_info import LineInfo
     from tritonx.conversion.tile_to_loops.lower import lower_module
     from tritonx.dialects import tile
     from tritonx.ir.failure import PassError, failure_of
@@ -54,7 +55,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     try:
         given = {"fuse": options.enable_fp_fusion, "irregular": options.irregular}
         recorded = options.instrumentation_mode
-        lowered = lower_module(module, isa, data_layout=data_layout(isa), recorded=recorded, **given)
+        lines = LineInfo("LineTablesOnly") if options.line_info else None
+        lowered = lower_module(module, isa, data_layout=data_layout(isa), recorded=recorded, lines=lines, **given)
     except TritonError:
         raise
     except Exception as error:

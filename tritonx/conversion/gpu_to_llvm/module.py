@@ -16,7 +16,7 @@ from tritonx.conversion.gpu_to_llvm import global_scratch, regions
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.legal_types import check_types
-from tritonx.conversion.gpu_to_llvm.line_info import LineInfo
+from tritonx.conversion.line_info import LineInfo
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.numbers import GpuNumbers
 from tritonx.conversion.gpu_to_llvm.partitions import Partitions

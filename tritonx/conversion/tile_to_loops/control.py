@@ -20,7 +20,7 @@ from tritonx.conversion.tile_to_loops.constants import splat_constant
 from tritonx.conversion.tile_to_loops.demand import needed_shape
 from tritonx.conversion.tile_to_loops.emitter import View, unsupported
 from tritonx.conversion.tile_to_loops.flatten import flat_types
-from tritonx.conversion.tile_to_loops.groups import Effect, Group, Materialise, Plan
+from tritonx.conversion.tile_to_loops.groups import Effect, Group, Materialise, Plan, anchor_op
 from tritonx.conversion.tile_to_loops.in_place import conflicting, prefer_accumulators, prefer_carried
 from tritonx.conversion.tile_to_loops.loops import each_chunk, emit_anchors, group_lanes, group_prefix, walk
 from tritonx.conversion.tile_to_loops.plan import Planner
@@ -55,9 +55,11 @@ def emit_block(
     prefer_accumulators(e, plan)
     for item in plan.items:
         if isinstance(item, Group):
-            emit_group(e, item)
+            with e.writer.of(anchor_op(item.anchors[0])):
+                emit_group(e, item)
         elif not isinstance(item, TERMINATORS):
-            emit_statement(e, item)
+            with e.writer.of(item):
+                emit_statement(e, item)
     return plan
 
 

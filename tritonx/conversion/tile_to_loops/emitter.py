@@ -91,8 +91,12 @@ def unsupported(op: Operation, why: str, hint: str = "") -> PassError:
 class Emitter:
     """Emits one function. Rules of the op families are in ``tables``; see `lower.py` for how they are put together."""
 
-    def __init__(self, module: Module, isa: HostIsa, tables: Tables, *, fuse: bool, index: IndexAnalysis) -> None:
+    def __init__(
+        self, module: Module, isa: HostIsa, tables: Tables, *, fuse: bool, index: IndexAnalysis, lines: bool = False
+    ) -> None:
         self.module = module
+        self.lines = lines
+        """Whether each line of the text is to be known by the op that it is of."""
         self.writer = LoopWriter(module)
         self.isa = isa
         self.tables = tables
@@ -226,6 +230,12 @@ class Emitter:
             form = self.index.form(value)
             assert form is not None, f"{value} was not put into memory"
             return evaluate_form(self, form, value, position)
+        if self.lines:
+            with self.writer.of(op):
+                return self._computed(op, value, position)
+        return self._computed(op, value, position)
+
+    def _computed(self, op: Operation, value: SSAValue, position: Position) -> Lanes:
         rule = self.tables.inline.get(type(op))
         if rule is not None:
             return rule(self, op, value, position)

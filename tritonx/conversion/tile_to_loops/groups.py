@@ -58,6 +58,12 @@ def anchor_operands(anchor: Anchor) -> list[SSAValue]:
     return [v for v in anchor.op.operands if is_tensor(v.type)]
 
 
+def anchor_op(anchor: Anchor) -> Operation | None:
+    """The op that an anchor is of; None where it is a block's argument that is written."""
+    owner = anchor.value.owner if isinstance(anchor, Materialise | Compute) else anchor.op
+    return owner if isinstance(owner, Operation) else None
+
+
 Item = Group | Operation
 
 

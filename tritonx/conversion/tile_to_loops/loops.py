@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from tritonx.conversion.tile_to_loops.families import LOADS, is_inline
-from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise
+from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise, anchor_op
 from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.prefixes import Prefix, along_lanes, prefix_of
 from tritonx.conversion.tile_to_loops.types import element_bytes, integer_bits
@@ -61,16 +61,17 @@ def emit_anchors(e: Emitter, group: Group, position: Position) -> None:
     """Perform everything in the group but its reductions, for one chunk."""
     e.walked = position
     for anchor in group.anchors:
-        if isinstance(anchor, Materialise):
-            overwritten = e.overwrites.get(anchor.value)
-            if overwritten is not None:
-                e.evaluate(overwritten, position)
-            lanes = e.evaluate(anchor.value, position)
-            e.store_view(e.views[anchor.value], position, lanes)
-        elif isinstance(anchor, Compute):
-            e.evaluate(anchor.value, position)
-        elif isinstance(anchor, Effect):
-            e.tables.effects[type(anchor.op)](e, anchor.op, position)
+        with e.writer.of(anchor_op(anchor)):
+            if isinstance(anchor, Materialise):
+                overwritten = e.overwrites.get(anchor.value)
+                if overwritten is not None:
+                    e.evaluate(overwritten, position)
+                lanes = e.evaluate(anchor.value, position)
+                e.store_view(e.views[anchor.value], position, lanes)
+            elif isinstance(anchor, Compute):
+                e.evaluate(anchor.value, position)
+            elif isinstance(anchor, Effect):
+                e.tables.effects[type(anchor.op)](e, anchor.op, position)
 
 
 NARROW = 4

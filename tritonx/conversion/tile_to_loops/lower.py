@@ -11,6 +11,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from tritonx.conversion.line_info import LineInfo
 from tritonx.conversion.llvm_writer import Module
 from tritonx.conversion.tile_to_loops import (
     atomic,
@@ -82,17 +83,24 @@ class Lowered:
 
 
 def lower_module(
-    module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool, irregular: bool = False, recorded: str = ""
+    module: ModuleOp,
+    isa: HostIsa,
+    *,
+    data_layout: str,
+    fuse: bool,
+    irregular: bool = False,
+    recorded: str = "",
+    lines: LineInfo | None = None,
 ) -> Lowered:
     """The public function of `module` as a program that runs on `isa`.
 
     `fuse` allows a product and a sum to be contracted into one operation. `irregular` code takes no arguments to be
     apart, and may be given null pointers; other code leaves such launches to it. `recorded` is the mode in which
-    regions are measured. Raises `PassError` at an op that has
-    no host form.
+    regions are measured; `lines` says which lines of the source the text comes from. Raises `PassError` at an op that
+    has no host form.
     """
     with _deep_recursion(module):
-        return _lower(module, isa, data_layout, fuse, irregular, Regions.of(module, recorded))
+        return _lower(module, isa, data_layout, fuse, irregular, Regions.of(module, recorded), lines)
 
 
 @contextmanager
@@ -107,19 +115,26 @@ def _deep_recursion(module: ModuleOp) -> Generator[None]:
 
 
 def _lower(
-    module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool, irregular: bool, measured: Regions | None
+    module: ModuleOp,
+    isa: HostIsa,
+    data_layout: str,
+    fuse: bool,
+    irregular: bool,
+    measured: Regions | None,
+    lines: LineInfo | None,
 ) -> Lowered:
     functions = {
         cast(StringAttr, op.properties["sym_name"]).data: op for op in module.ops if isinstance(op, tile.FuncOp)
     }
     kernel = _kernel(module, functions)
     output = Module()
-    emitter = Emitter(output, isa, TABLES, fuse=fuse, index=IndexAnalysis(Separation(assumed=not irregular)))
+    index = IndexAnalysis(Separation(assumed=not irregular))
+    emitter = Emitter(output, isa, TABLES, fuse=fuse, index=index, lines=lines is not None)
     emitter.functions = dict(functions)
     name = cast(StringAttr, kernel.properties["sym_name"]).data
     emitter.traffic = traffic_of(kernel, isa.triple)
     try:
-        parameters = _program(emitter, kernel, measured)
+        parameters = _program(emitter, kernel, measured, lines)
     except UnsupportedElement as error:
         op = failed_op(error)
         raise unsupported(kernel if op is None or op is module else op, str(error)) from error
@@ -135,6 +150,7 @@ def _lower(
     metadata = {} if measured is None else measured.metadata()
     head = [f'target triple = "{isa.triple}"', f'target datalayout = "{data_layout}"', entry.GLOBALS]
     tail = [METADATA] if emitter.streams else []
+    tail += [] if lines is None else lines.metadata()
     return Lowered(output.print(head, tail), name, tuple(emitter.assertions), cost, pairs, metadata)
 
 
@@ -157,7 +173,7 @@ def _numbers(e: Emitter, kernel: Operation) -> dict[SSAValue, int]:
     return {argument: int(e.values[argument][0].removeprefix("%arg")) for argument in block.args}
 
 
-def _program(e: Emitter, kernel: Operation, measured: Regions | None) -> list[Parameter]:
+def _program(e: Emitter, kernel: Operation, measured: Regions | None, lines: LineInfo | None) -> list[Parameter]:
     """Define the program; returns what it takes before the buffers and the program's place in the grid."""
     region = kernel.regions[0]
     block = region.blocks.first
@@ -184,11 +200,16 @@ def _program(e: Emitter, kernel: Operation, measured: Regions | None) -> list[Pa
     e.writer.line("ret void")
     storage = share(e.writer.lines, e.buffer_sizes, e.writer.loops)
     e.writer.lines, e.buffer_sizes = storage.lines, storage.sizes
+    origin = ""
+    if lines is not None:
+        assert isinstance(kernel, tile.FuncOp)
+        origin = lines.function(kernel)
+        lines.mark_each(e.writer.lines, e.writer.origins, kernel)
     arguments = [f"{p.llvm} %arg{i}" for i, p in enumerate(parameters)]
     arguments += [f"ptr noalias align 64 %b{i}" for i in range(len(e.buffer_sizes))]
     arguments += [f"i32 %{x}" for x in ("pid.x", "pid.y", "pid.z", "num.x", "num.y", "num.z")] + ["ptr %record"]
     # A loop over a row of a tile is shorter than a call of memcpy.
     attributes = f'noinline "no-builtin-memcpy" {e.isa.function_attributes()}'
-    text = f"define internal void @{PROGRAM}({', '.join(arguments)}) {attributes} {{\n"
+    text = f"define internal void @{PROGRAM}({', '.join(arguments)}) {attributes}{origin} {{\n"
     e.module.define(f"@{PROGRAM}", f"{text}{e.writer.body()}\n}}")
     return parameters

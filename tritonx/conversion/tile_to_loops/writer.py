@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from xdsl.ir import Operation
+
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.llvm_writer import Module, Writer
 
@@ -30,6 +32,21 @@ class LoopWriter(Writer):
         self.loops: list[tuple[int, int]] = []
         """The first and last lines of every loop."""
         self._prologue: list[str] = []
+        self.origins: list[Operation | None] = []
+        """The op that each line is of, as far as `of` has been told."""
+        self._op: Operation | None = None
+
+    @contextmanager
+    def of(self, op: Operation | None) -> Generator[None]:
+        """What is written inside is of ``op``, but for what is of an op inside; None: of what it was before."""
+        before = self._op
+        self._close(op or before)
+        yield
+        self._close(before)
+
+    def _close(self, following: Operation | None) -> None:
+        self.origins += [self._op] * (len(self.lines) - len(self.origins))
+        self._op = following
 
     # ---- instructions
 

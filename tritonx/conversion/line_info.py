@@ -6,6 +6,7 @@ where its file is another than the function's, a block of that file is its scope
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
@@ -54,6 +55,13 @@ class LineInfo:
             line = lines[at]
             if line and not line.endswith(":") and ", !dbg !" not in line:
                 lines[at] = line + mark
+
+    def mark_each(self, lines: list[str], origins: Sequence[Operation | None], otherwise: Operation) -> None:
+        """Say of each line what it is of; lines behind those that ``origins`` knows are of ``otherwise``."""
+        for at, line in enumerate(lines):
+            if line and not line.endswith(":"):
+                op = origins[at] if at < len(origins) else None
+                lines[at] = f"{line}, !dbg {self._place(innermost_point((op or otherwise).location))}"
 
     def metadata(self) -> list[str]:
         """Behind everything else of the module. Another list of module flags is one with this one."""
