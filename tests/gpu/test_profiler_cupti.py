@@ -20,7 +20,7 @@ from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.errors import NoTimer
 
-cupti = pytest.importorskip("cupti", reason="cupti-python is not installed").cupti
+cupti = pytest.importorskip("cupti.cupti", reason="cupti-python is not installed")
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 N = 1 << 24

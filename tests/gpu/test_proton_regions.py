@@ -341,7 +341,7 @@ def test_times_are_those_of_the_kernel(tmp_path: Path) -> None:
     n = PROGRAMS * 64 * BLOCK
     x, y, _ = arrays(n)
     run = lambda: streamed[(PROGRAMS,)](x, y, n, PARTS=64, BLOCK=BLOCK, num_warps=4)  # noqa: E731
-    mode = "default:metric_type=time:buffer_size=65536"
+    mode = "default:metric_type=time:buffer_size=131072"
     tree(tmp_path, run, mode=mode)
     found = tree(tmp_path, run, mode=mode)
     whole = paths(found)["whole"]["normalized_nanoseconds"]

@@ -176,8 +176,7 @@ class Cupti(ModuleType):
     ExternalCorrelationKind = SimpleNamespace(CUSTOM0=4)
 
     def __init__(self, refuses: bool = False) -> None:
-        super().__init__("cupti")
-        self.cupti = self
+        super().__init__("cupti.cupti")
         self.refuses = refuses
         self.enabled: list[int] = []
         self.pushed: list[int] = []
@@ -223,7 +222,7 @@ class Cupti(ModuleType):
 
 def test_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
     cupti = Cupti()
-    monkeypatch.setitem(sys.modules, "cupti", cupti)
+    monkeypatch.setitem(sys.modules, "cupti.cupti", cupti)
     timer = CuptiTimer(lambda: None)
     assert cupti.enabled == [10, 39]
     found: list[tuple[Any, int, int]] = []
@@ -246,9 +245,9 @@ def test_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cupti", None)
+    monkeypatch.setitem(sys.modules, "cupti.cupti", None)
     with pytest.raises(NoTimer, match="install cupti-python"):
         CuptiTimer(lambda: None)
-    monkeypatch.setitem(sys.modules, "cupti", Cupti(refuses=True))
+    monkeypatch.setitem(sys.modules, "cupti.cupti", Cupti(refuses=True))
     with pytest.raises(NoTimer, match="CUPTI_ERROR_NOT_COMPATIBLE"):
         CuptiTimer(lambda: None)

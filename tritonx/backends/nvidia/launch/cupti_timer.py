@@ -36,7 +36,7 @@ class CuptiTimer(LaunchTimer):
 
     def __init__(self, synchronize: Callable[[], object]) -> None:
         try:
-            self._cupti: Any = import_module("cupti").cupti
+            self._cupti: Any = import_module("cupti.cupti")
         except Exception as error:
             raise NoTimer(f"CUPTI cannot be used: {error} (install cupti-python)") from error
         self._synchronize = synchronize
