@@ -116,17 +116,39 @@ def test_a_trace_has_the_order_of_the_stream(tmp_path: Path) -> None:
 
 
 @pytest.mark.real_gpu
-def test_launches_of_others_are_not_counted(tmp_path: Path) -> None:
+def test_launches_of_others_are_counted_in_their_scope(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     x = torch.ones(4096, device="cuda")
     y = torch.zeros_like(x)
+    torch.cuda.synchronize()
     session = proton.start(str(tmp_path / "profile"), backend="cupti")
+    torch.cos(x)
     for _ in range(3):
-        doubled[(4,)](x, y, 4096)
-        torch.sin(x)
+        with proton.scope("outer"):
+            doubled[(4,)](x, y, 4096)
+            torch.sin(x)
+            with proton.scope("inner"):
+                torch.exp(x)
+            torch.sin(x)
+    proton.deactivate(session)
+    torch.cos(x)
+    proton.activate(session)
+    torch.cos(x)
     proton.finalize(session)
-    [found] = json.loads((tmp_path / "profile.hatchet").read_text())[0]["children"]
-    assert found["frame"]["name"] == "doubled" and found["metrics"]["count"] == 3
+    root = json.loads((tmp_path / "profile.hatchet").read_text())[0]
+
+    def counts(node: dict[str, Any]) -> dict[str, int]:
+        return {c["frame"]["name"]: c["metrics"]["count"] for c in node["children"] if c["metrics"].get("count")}
+
+    def child(node: dict[str, Any], name: str) -> dict[str, Any]:
+        return next(c for c in node["children"] if c["frame"]["name"] == name)
+
+    outer = child(root, "outer")
+    inner = child(outer, "inner")
+    assert sum(n for name, n in counts(root).items() if "cos" in name) == 2
+    assert counts(outer).pop("doubled") == 3
+    assert sum(n for name, n in counts(outer).items() if "sin" in name) == 6
+    assert sum(n for name, n in counts(inner).items() if "exp" in name) == 3
 
 
 @pytest.mark.real_gpu

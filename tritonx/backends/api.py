@@ -17,7 +17,7 @@ from tritonx.backends.contract.candidates import Candidate, Shortage
 from tritonx.backends.contract.driver import Driver, KernelImage, LoadedKernel, Parameter
 from tritonx.backends.contract.options import Language, Options, Target
 from tritonx.backends.contract.stages import Compilation, EmitStage, PassStage, Stage, run_stages
-from tritonx.backends.contract.timing import ClockTimer, LaunchTimer
+from tritonx.backends.contract.timing import ClockTimer, LaunchTimer, OtherKernel
 
 __all__ = [
     "API_VERSION",
@@ -33,6 +33,7 @@ __all__ = [
     "LaunchTimer",
     "LoadedKernel",
     "Options",
+    "OtherKernel",
     "Parameter",
     "PassStage",
     "Shortage",

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from tritonx.backends.api import ClockTimer, Driver, LaunchTimer
+from tritonx.backends.api import ClockTimer, Driver, LaunchTimer, OtherKernel
 from tritonx.profiler.errors import BadProfile, MetricMismatch, UnknownSession
 from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks.hook import HookManager
@@ -21,9 +21,10 @@ from tritonx.profiler.metric import Value
 from tritonx.profiler.session import Asked, Session
 from tritonx.profiler.stack import Launched, current
 from tritonx.profiler.tree import Device
+from tritonx.runtime import driver as active_driver
 from tritonx.runtime import knobs
 from tritonx.runtime.driver import choice
-from tritonx.runtime.errors import NoTimer
+from tritonx.runtime.errors import NoTimer, TritonError
 from tritonx.runtime.launch.launch_hooks import LazyDict
 
 if TYPE_CHECKING:
@@ -67,8 +68,27 @@ class Recorder:
                 self._check_one_mode(made)
             self.sessions[number] = made
             flags.profiling_on = True
+            self._see_others(made)
             self._regroup()
             return number
+
+    def _see_others(self, session: Session) -> None:
+        """Time kernels of other libraries from the start on, where the device's way of timing sees them."""
+        try:
+            active = active_driver.get_active().implementation
+            self._timer(active, session.asked.timer)
+        except TritonError:  # no device, or none that can be timed so: a launch will say it
+            return
+
+    def place_others(self) -> None:
+        """Kernels that others launch from here on in this thread are of where it is, in the sessions that are active
+        now."""
+        stack = current()
+        groups = dict(self._groups)
+        for (_, asked), timer in self._timers.items():
+            if timer.sees_others:
+                sessions = groups.get(asked, ())
+                timer.at(tuple([(s.data, s.place(stack)) for s in sessions]) or None)
 
     def session(self, number: int) -> Session:
         """Raises UnknownSession."""
@@ -121,6 +141,7 @@ class Recorder:
         else:
             enter.remove(self.enter_launch)
             leave.remove(self.leave_launch)
+        self.place_others()
         if not self.sessions:
             for timer in self._timers.values():
                 timer.close()
@@ -218,8 +239,21 @@ class Recorder:
                             known.finish(start, stop)
                         else:
                             known.abandon()
+            for (driver, asked), timer in list(self._timers.items()):
+                for kernel in timer.others():
+                    self._add_other(kernel, driver, asked)
             for session in self.sessions.values():
                 session.flush_complete()
+
+    def _add_other(self, kernel: OtherKernel, driver: Driver | None, asked: str | None) -> None:
+        """A kernel of another library; below the root of the sessions that are active where its thread had no place."""
+        assert driver is not None, "the interpreter's timer sees none"
+        device = self._devices.get((driver, kernel.device)) or self._device(driver, kernel.device)
+        places = kernel.place
+        if places is None:
+            places = tuple([(s.data, s.data.scope(())) for s in dict(self._groups).get(asked, ())])
+        for data, place in cast("tuple[tuple[Any, Any], ...]", places):
+            data.launch(place, kernel.name, device, kernel.stream).finish(kernel.start, kernel.stop)
 
     def _timer(self, driver: Driver | None, asked: str | None) -> LaunchTimer:
         """Raises BadProfile where the driver has none of the name, NoTimer where it cannot be used."""
@@ -247,6 +281,7 @@ class Recorder:
             for _, sessions in self._groups:
                 for session in sessions:
                     session.enter(stack, number, now)
+            self.place_others()
         try:
             if metrics:
                 self.add(number, metrics)
@@ -269,6 +304,7 @@ class Recorder:
             for session in self.sessions.values():
                 for entry in left:
                     session.leave(entry.number, now)
+            self.place_others()
 
 
 def take_records(recorded: Recorded) -> None:

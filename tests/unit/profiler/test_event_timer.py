@@ -208,7 +208,9 @@ class Cupti(ModuleType):
     def kernel(self, nanoseconds: int) -> None:
         self.correlation += 1
         start = self.get_timestamp()
-        both = [SimpleNamespace(kind=10, correlation_id=self.correlation, start=start, end=start + nanoseconds)]
+        times = {"start": start, "end": start + nanoseconds}
+        what = {"name": f"kernel_of_{nanoseconds}", "device_id": 0, "stream_id": 7}
+        both = [SimpleNamespace(kind=10, correlation_id=self.correlation, **times, **what)]
         if self.pushed:
             external = {"external_kind": 4, "external_id": self.pushed[-1]}
             both.append(SimpleNamespace(kind=39, correlation_id=self.correlation, **external))
@@ -240,8 +242,36 @@ def test_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.perf_counter_ns()
     assert [(record, stop - start) for record, start, stop in sorted(found)] == [(i, 1000 + i) for i in range(300)]
     assert all(now - 10**11 < start <= now for _, start, _ in found)
+    others = timer.others()
+    assert [(each.place, each.stop - each.start, each.name, each.stream) for each in others] == [
+        (None, 7, "kernel_of_7", 7)
+    ] * 300
     timer.close()
     assert not cupti.enabled and timer.collect(wait=True) == []
+
+
+def test_kernels_of_others_are_of_their_threads_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    cupti = Cupti()
+    monkeypatch.setitem(sys.modules, "cupti.cupti", cupti)
+    timer = CuptiTimer(lambda: None)
+    expected: list[tuple[object, int]] = []
+    found: list[Any] = []
+    for i in range(200):
+        place = RNG.choice([None, "outer", "outer/inner"])
+        timer.at(place)
+        cupti.kernel(1000 + i)
+        if place is not None:
+            expected.append((place, 1000 + i))
+        begun = timer.begin(0, 0)
+        cupti.kernel(5)
+        timer.end(begun, 0, i)
+        if i % 7 == 0:
+            timer.collect(wait=False)
+            found += timer.others()
+    timer.collect(wait=True)
+    found += timer.others()
+    assert sorted((each.place, each.stop - each.start) for each in found) == sorted(expected)
+    assert len(cupti.pushed) == 1, "a thread has one number below those of its launches"
 
 
 def test_without_cupti(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,9 +46,9 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         thread_transpose,
     )
     from tritonx.backends.amd.emit.machine import AmdMachine
-    from tritonx.conversion.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.table import TABLE
+    from tritonx.conversion.line_info import LineInfo
 
     target, options = compilation.target, compilation.options
     chip = processor(target)

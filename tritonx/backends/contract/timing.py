@@ -5,6 +5,21 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class OtherKernel:
+    """A kernel that was not launched by tritonx: ``place`` is what its thread was at, None where the thread had no
+    place; times are a `LaunchTimer`'s."""
+
+    place: object
+    name: str
+    device: int
+    stream: int
+    start: int
+    stop: int
 
 
 class LaunchTimer(ABC):
@@ -37,6 +52,17 @@ class LaunchTimer(ABC):
     def collect(self, *, wait: bool) -> list[tuple[object, int, int]]:
         """(record, start, stop) of launches that are over and were not collected before; with ``wait``, of all. A
         record whose time was not measured, as of a launch that was recorded into a graph, has (0, 0)."""
+
+    sees_others: ClassVar[bool] = False
+    """Whether it times kernels that others launch, which `at` and `others` are for."""
+
+    def at(self, place: object) -> None:
+        """What others launch from here on, in this thread, is of ``place``; None: of nothing, and not timed."""
+        return None
+
+    def others(self) -> list[OtherKernel]:
+        """Kernels that others have launched and that the last `collect` has found to be over."""
+        return []
 
     def close(self) -> None:
         """Nothing is timed any more."""

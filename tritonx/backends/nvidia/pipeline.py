@@ -42,8 +42,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.tensor_maps.launch_maps import OTHERWISE
     from tritonx.backends.nvidia.tensor_maps.tensor_map import NBYTES
     from tritonx.backends.nvidia.tensor_maps.tensor_map_at_launch import maps_at_launch
-    from tritonx.conversion.line_info import LineInfo
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
+    from tritonx.conversion.line_info import LineInfo
 
     target, options = compilation.target, options_of(compilation)
     chip = capability(target)

@@ -16,7 +16,6 @@ from tritonx.conversion.gpu_to_llvm import global_scratch, regions
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.legal_types import check_types
-from tritonx.conversion.line_info import LineInfo
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.numbers import GpuNumbers
 from tritonx.conversion.gpu_to_llvm.partitions import Partitions
@@ -24,6 +23,7 @@ from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.launch_shape import check_launch_shape
+from tritonx.conversion.line_info import LineInfo
 from tritonx.conversion.llvm_writer import Module
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import MemDescType

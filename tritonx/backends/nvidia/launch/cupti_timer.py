@@ -3,7 +3,10 @@ and end, without the gap between two launches.
 
 A launch pushes a number of its own (an external correlation id), which CUPTI hands on to the records of the kernels
 that are launched meanwhile. One process has one subscriber of these buffers: where another profiler has taken them, as
-PyTorch's does while it runs, making the timer raises ``NoTimer``."""
+PyTorch's does while it runs, making the timer raises ``NoTimer``.
+
+Kernels of other libraries have the number that lies below those of launches, which `at` has put there; a thread that
+has none is at no place."""
 
 from __future__ import annotations
 
@@ -11,13 +14,17 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
-from tritonx.backends.api import LaunchTimer
+from tritonx.backends.api import LaunchTimer, OtherKernel
 from tritonx.runtime.errors import NoTimer
 
 BUFFER_BYTES = 8 << 20
+
+ROUNDS = 2
+"""Collections after which a kernel that no number was found for is taken to be of no place."""
 
 
 class Activity(Protocol):
@@ -29,10 +36,32 @@ class Activity(Protocol):
     end: int
     external_kind: int
     external_id: int
+    name: str
+    device_id: int
+    stream_id: int
+
+
+@dataclass
+class Kernel:
+    """A kernel that is over; ``rounds`` of records were read since without finding who launched it."""
+
+    correlation: int
+    start: int
+    stop: int
+    name: str
+    device: int
+    stream: int
+    rounds: int = 0
+
+
+NOBODY = 1
+"""The number of kernels that are not timed."""
 
 
 class CuptiTimer(LaunchTimer):
     """``synchronize`` waits for the work of the devices that launches are timed on."""
+
+    sees_others: ClassVar[bool] = True
 
     def __init__(self, synchronize: Callable[[], object]) -> None:
         try:
@@ -40,10 +69,15 @@ class CuptiTimer(LaunchTimer):
         except Exception as error:
             raise NoTimer(f"CUPTI cannot be used: {error} (install cupti-python)") from error
         self._synchronize = synchronize
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(NOBODY + 1)
+        self._places: dict[int, object] = {}
+        self._number_of: dict[object, int] = {}
+        self._others: list[OtherKernel] = []
+        self._bases: dict[int, int] = {}
+        """Thread → the number that it has put below those of its launches."""
         self._records: dict[int, object] = {}
         self._launches: dict[int, int] = {}
-        self._kernels: list[tuple[int, int, int]] = []
+        self._kernels: list[Kernel] = []
         self._lock = threading.Lock()
         kinds = self._cupti.ActivityKind
         self._kinds = (kinds.CONCURRENT_KERNEL, kinds.EXTERNAL_CORRELATION)
@@ -55,6 +89,19 @@ class CuptiTimer(LaunchTimer):
             self._to_host = time.perf_counter_ns() - int(self._cupti.get_timestamp())
         except Exception as error:  # the package's own error, of whatever class its version has
             raise NoTimer(f"CUPTI cannot be used: {error}") from error
+
+    def at(self, place: object) -> None:
+        if place is None:
+            number = NOBODY
+        else:
+            with self._lock:
+                number = self._number_of.get(place) or self._number_of.setdefault(place, next(self._numbers))
+                self._places[number] = place
+        thread = threading.get_ident()
+        if thread in self._bases:
+            self._cupti.activity_pop_external_correlation_id(self._own)
+        self._cupti.activity_push_external_correlation_id(self._own, number)
+        self._bases[thread] = number
 
     def begin(self, device: int, stream: int) -> object:
         number = next(self._numbers)
@@ -76,7 +123,9 @@ class CuptiTimer(LaunchTimer):
                 if activity.kind == self._kinds[1] and activity.external_kind == self._own:
                     self._launches[activity.correlation_id] = activity.external_id
                 elif activity.kind == self._kinds[0]:
-                    self._kernels.append((activity.correlation_id, activity.start, activity.end))
+                    where = activity.device_id, activity.stream_id
+                    times = activity.start, activity.end
+                    self._kernels.append(Kernel(activity.correlation_id, *times, activity.name, *where))
 
     def collect(self, *, wait: bool) -> list[tuple[object, int, int]]:
         if wait:
@@ -85,19 +134,34 @@ class CuptiTimer(LaunchTimer):
         with self._lock:
             kernels, self._kernels = self._kernels, []
             found: list[tuple[object, int, int]] = []
-            for correlation, start, stop in kernels:
-                number = self._launches.pop(correlation, None)
+            for kernel in kernels:
+                number = self._launches.pop(kernel.correlation, None)
                 record = None if number is None else self._records.pop(number, None)
+                start, stop = kernel.start + self._to_host, kernel.stop + self._to_host
                 if record is not None:
-                    found.append((record, start + self._to_host, stop + self._to_host))
+                    found.append((record, start, stop))
+                elif number == NOBODY:
+                    continue
+                elif number in self._places or (number is None and (wait or kernel.rounds >= ROUNDS)):
+                    place = None if number is None else self._places[number]
+                    self._others.append(OtherKernel(place, kernel.name, kernel.device, kernel.stream, start, stop))
                 elif not wait:  # the other half is in a buffer that is not full
-                    self._kernels.append((correlation, start, stop))
+                    kernel.rounds += 1
+                    self._kernels.append(kernel)
                     if number is not None:
-                        self._launches[correlation] = number
+                        self._launches[kernel.correlation] = number
             if wait:  # all kernels have run and all buffers are here: what is left was recorded into a graph
                 found += [(record, 0, 0) for record in self._records.values()]
                 self._records.clear()
                 self._launches.clear()
+                used = set(self._bases.values())
+                self._number_of = {place: number for place, number in self._number_of.items() if number in used}
+                self._places = {number: place for place, number in self._number_of.items()}
+        return found
+
+    def others(self) -> list[OtherKernel]:
+        with self._lock:
+            found, self._others = self._others, []
         return found
 
     def close(self) -> None:
