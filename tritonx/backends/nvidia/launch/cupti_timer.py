@@ -54,7 +54,7 @@ class Kernel:
     rounds: int = 0
 
 
-NOBODY = 1
+UNTIMED = 1
 """The number of kernels that are not timed."""
 
 
@@ -69,7 +69,7 @@ class CuptiTimer(LaunchTimer):
         except Exception as error:
             raise NoTimer(f"CUPTI cannot be used: {error} (install cupti-python)") from error
         self._synchronize = synchronize
-        self._numbers = itertools.count(NOBODY + 1)
+        self._numbers = itertools.count(UNTIMED + 1)
         self._places: dict[int, object] = {}
         self._number_of: dict[object, int] = {}
         self._others: list[OtherKernel] = []
@@ -92,7 +92,7 @@ class CuptiTimer(LaunchTimer):
 
     def at(self, place: object) -> None:
         if place is None:
-            number = NOBODY
+            number = UNTIMED
         else:
             with self._lock:
                 number = self._number_of.get(place) or self._number_of.setdefault(place, next(self._numbers))
@@ -140,7 +140,7 @@ class CuptiTimer(LaunchTimer):
                 start, stop = kernel.start + self._to_host, kernel.stop + self._to_host
                 if record is not None:
                     found.append((record, start, stop))
-                elif number == NOBODY:
+                elif number == UNTIMED:
                     continue
                 elif number in self._places or (number is None and (wait or kernel.rounds >= ROUNDS)):
                     place = None if number is None else self._places[number]
