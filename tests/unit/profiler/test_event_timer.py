@@ -172,7 +172,7 @@ def test_a_thread_without_a_context() -> None:
 class Cupti(ModuleType):
     """The part of NVIDIA's package that is used. Records come in buffers, when they are flushed or there are many."""
 
-    ActivityKind = SimpleNamespace(CONCURRENT_KERNEL=10, EXTERNAL_CORRELATION=39)
+    ActivityKind = SimpleNamespace(DRIVER=4, RUNTIME=5, CONCURRENT_KERNEL=10, EXTERNAL_CORRELATION=39)
     ExternalCorrelationKind = SimpleNamespace(CUSTOM0=4)
 
     def __init__(self, refuses: bool = False) -> None:
@@ -211,7 +211,9 @@ class Cupti(ModuleType):
         times = {"start": start, "end": start + nanoseconds}
         what = {"name": f"kernel_of_{nanoseconds}", "device_id": 0, "stream_id": 7}
         both = [SimpleNamespace(kind=10, correlation_id=self.correlation, **times, **what)]
-        if self.pushed:
+        if {4, 5} <= set(self.enabled):  # of the call that launches it
+            both.append(SimpleNamespace(kind=4, correlation_id=self.correlation))
+        if self.pushed and {4, 5} <= set(self.enabled):  # CUPTI says it of calls that it records
             external = {"external_kind": 4, "external_id": self.pushed[-1]}
             both.append(SimpleNamespace(kind=39, correlation_id=self.correlation, **external))
         self.waiting += RNG.sample(both, len(both))
@@ -226,7 +228,7 @@ def test_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
     cupti = Cupti()
     monkeypatch.setitem(sys.modules, "cupti.cupti", cupti)
     timer = CuptiTimer(lambda: None)
-    assert cupti.enabled == [10, 39]
+    assert cupti.enabled == [10, 39, 4, 5]
     found: list[tuple[Any, int, int]] = []
     for i in range(300):
         begun = timer.begin(0, 0)

@@ -80,7 +80,9 @@ class CuptiTimer(LaunchTimer):
         self._kernels: list[Kernel] = []
         self._lock = threading.Lock()
         kinds = self._cupti.ActivityKind
-        self._kinds = (kinds.CONCURRENT_KERNEL, kinds.EXTERNAL_CORRELATION)
+        # Which number was pushed is said of calls, and only while these are recorded: of the driver's, which tritonx
+        # makes, and of the runtime's, which other libraries make.
+        self._kinds = (kinds.CONCURRENT_KERNEL, kinds.EXTERNAL_CORRELATION, kinds.DRIVER, kinds.RUNTIME)
         self._own = self._cupti.ExternalCorrelationKind.CUSTOM0
         try:
             self._cupti.activity_register_callbacks(lambda: (BUFFER_BYTES, 0), self._completed)
