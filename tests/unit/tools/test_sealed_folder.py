@@ -357,3 +357,22 @@ def test_a_wheel(tmp_path: Path) -> None:
     assert "expected the name of an installed package behind package:, got 'no_kernels'" in done.stderr
     for name in ("my-kernels", "sys==1.0", "class==1.0", "tritonx==1.0"):
         assert seal.main([*line, "--wheel", name]) == 2
+
+
+LAUNCHER = """
+import sys
+from tritonx.backends.nvidia.launch.launcher_builtin import object_file
+
+print(len(object_file()) > 1000, {"xdsl", "llvmlite"} & set(sys.modules))
+"""
+
+
+def test_what_launches_of_a_gpu_need_is_in_the_folder(tmp_path: Path) -> None:
+    """The launcher's code as well, which is not compiled again where the cache is empty."""
+    package(tmp_path, PLAIN, X | N, targets=["cuda:90"])
+    done = run(tmp_path, "-m", "tritonx", "seal", "kernels.py", "-o", "sealed")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "program.py").write_text(LAUNCHER)
+    sealed = run(tmp_path, "program.py", TRITONX_SEALED="sealed", TRITONX_CACHE_DIR=str(tmp_path / "empty"))
+    assert sealed.stdout == "True set()\n", sealed.stderr
+    assert not (tmp_path / "empty").exists() or not any((tmp_path / "empty").iterdir())

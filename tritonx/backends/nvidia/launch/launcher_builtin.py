@@ -27,6 +27,7 @@ from typing import NamedTuple
 from tritonx.conversion.llvm_binding import Library, TargetMachine, binding
 from tritonx.conversion.python_numbers import DECLARATIONS, read_float
 from tritonx.runtime.cache import get_cache_manager
+from tritonx.runtime.compiling import sealed
 from tritonx.runtime.compiling.keys import compiler_key
 from tritonx.runtime.devices import elf
 from tritonx.runtime.launch.descriptor_parameters import MAP
@@ -273,12 +274,14 @@ def _key() -> str:
 
 @cache
 def object_file() -> bytes:
-    """From the cache, which checks its digest, or compiled and stored there."""
-    manager = get_cache_manager(_key())
-    group = manager.get_group(_GROUP)
-    if group is not None and _FILE in group:
-        with contextlib.suppress(OSError), open(group[_FILE], "rb") as file:  # unless it was just cleared
-            return file.read()
+    """From the folder of sealed kernels or the cache, which check its digest, or compiled and stored there."""
+    where = sealed.folder()
+    managers = [] if where is None else [sealed.SealedFolder(_key(), where)]
+    for manager in (*managers, get_cache_manager(_key())):
+        group = manager.get_group(_GROUP)
+        if group is not None and _FILE in group:
+            with contextlib.suppress(OSError), open(group[_FILE], "rb") as file:  # unless it was just cleared
+                return file.read()
     return _stored(compile_object())
 
 
