@@ -179,6 +179,23 @@ def packaged_and_loaded(folder: Path, device: str) -> None:
     assert run(folder, "model.py", "load", device, **own) == "True\n"
 
 
+def tritons_loads(folder: Path, device: str) -> bool:
+    """Whether the same model with a kernel that Triton itself compiles can be loaded on this machine."""
+    folder.mkdir()
+    (folder / "model.py").write_text(AOTI.replace("sys.modules |=", "{} |="))
+    own = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")}
+    for step in ("export", "load"):
+        line = [sys.executable, "model.py", step, device]
+        if subprocess.run(line, cwd=folder, env=own, capture_output=True, timeout=580).returncode:
+            return False
+    return True
+
+
 @pytest.mark.real_gpu
 def test_a_kernel_in_aotinductor(tmp_path: Path) -> None:
-    packaged_and_loaded(tmp_path, "cuda")
+    try:
+        packaged_and_loaded(tmp_path, "cuda")
+    except AssertionError:
+        if importlib.util.find_spec("triton") is None or tritons_loads(tmp_path / "triton", "cuda"):
+            raise
+        pytest.skip("PyTorch does not load the model on this machine with Triton's kernel either")
