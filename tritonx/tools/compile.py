@@ -445,7 +445,7 @@ def _built(path: Path, lines: Sequence[Sequence[str]], what: str) -> Path:
         done = subprocess.run([compiler, *line], capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return path
-        failed = f"`{' '.join([compiler, *line])}` failed:\n{done.stderr}"
+        failed = f"{what}: `{' '.join([compiler, *line])}` failed:\n{done.stderr}"
     raise NotEmbeddable(failed)
 
 

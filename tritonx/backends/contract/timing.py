@@ -12,7 +12,13 @@ from typing import ClassVar
 @dataclass(frozen=True)
 class OtherKernel:
     """A kernel that was not launched by tritonx: ``place`` is what its thread was at, None where the thread had no
-    place; times are a `LaunchTimer`'s."""
+    place; times are a `LaunchTimer`'s.
+
+    >>> from tritonx.backends.api import OtherKernel
+    >>> kernel = OtherKernel("a scope", "copy_kernel", device=0, stream=7, start=1000, stop=1800)
+    >>> kernel.stop - kernel.start
+    800
+    """
 
     place: object
     name: str
