@@ -19,6 +19,7 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import gpu_layout, scf, tile
 from tritonx.explain.facts import AccessFacts, BoundFacts, OccupancyFacts, PlanFacts, WorkFacts
 from tritonx.explain.places import Places
+from tritonx.explain.trips import chain_of
 from tritonx.ir.types import encoding_of, is_tensor, type_of
 from tritonx.ir.walk import ops_in
 
@@ -85,7 +86,8 @@ def work_of(
     found: list[WorkFacts] = []
     for region in _regions(module):
         work, place = _work(region, target, accesses, target.num_warps * target.warp_size), places.of(region.op)
-        found.append(WorkFacts(region.name, place, work, _alone(work, target.costs, _ahead(plans, place))))
+        alone = _alone(work, target.costs, _ahead(plans, place))
+        found.append(WorkFacts(region.name, place, work, alone, chain_of(region.op)))
     return tuple(found)
 
 

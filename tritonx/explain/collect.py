@@ -54,7 +54,7 @@ def facts_of(source: Source, backend: Backend, target: Target, options: Options,
     stages = backend.stages(target, options)
     if isinstance(source, IRSource):
         stages = _from(source, stages, module)
-    trips = None if launch is None else known_trips(launch, source, module, places)
+    trips = None if launch is None else known_trips(launch, source, module)
     name = source.name.removeprefix("@")
     facts = facts_of_module(name, module, stages, backend, target, options, places, source)
     if launch is None or trips is None:
@@ -89,6 +89,7 @@ def facts_of_module(
     on_gpu = _OnGpu(module, gpu, metadata, places, remarks) if laid_out and gpu is not None else None
     threads = max(1, target.warp_size) * options.num_warps
     plans = tuple(_plan(each, places) for each in remarks if each.topic == "pipeline")
+    work = () if on_gpu is None else on_gpu.work(plans)
     return Facts(
         name,
         str(target),
@@ -108,7 +109,7 @@ def facts_of_module(
         tuple(RemarkFacts(each.topic, places.among(each.positions), each.text) for each in remarks if each.text),
         None if on_gpu is None else on_gpu.occupancy,
         None if on_gpu is None else on_gpu.bound(plans),
-        () if on_gpu is None else on_gpu.work(plans),
+        work,
     )
 
 

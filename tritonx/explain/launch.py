@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from numbers import Integral
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -41,8 +42,8 @@ def launch_of(grid: tuple[int, int, int], arguments: Mapping[str, object]) -> La
     held: dict[int, int] = {}
     known = True
     for name, value in _leaves(arguments):
-        if isinstance(value, int):
-            integers[name] = value
+        if isinstance(value, Integral):  # NumPy's too
+            integers[name] = int(value)
             continue
         array = value
         if isinstance(value, TensorDescriptor):
@@ -84,10 +85,10 @@ def integers_of(launch: Launch, source: Source, module: ModuleOp) -> dict[int, i
     return found
 
 
-def known_trips(launch: Launch, source: Source, module: ModuleOp, places: Places) -> Trips | UnknownTrips:
+def known_trips(launch: Launch, source: Source, module: ModuleOp) -> Trips | UnknownTrips:
     """How often loops are executed in the launch, or of which it is not known. `module` is what the front end made."""
     try:
-        return trips_of(module, integers_of(launch, source, module), launch.grid, places)
+        return trips_of(module, integers_of(launch, source, module), launch.grid)
     except UnknownTrips as unknown:
         return unknown
 

@@ -7,12 +7,12 @@ costs its host what was measured, however little there is to do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.explain.bounds import LATENCY, MEMORY
 from tritonx.explain.facts import Facts
+from tritonx.explain.trips import Chain, Trips
 
 LAUNCH = "the launch"
 CACHES = "the caches"
@@ -50,10 +50,10 @@ class Prediction:
 
 
 def predicted(
-    facts: Facts, target: GpuTarget, programs: int, trips: Mapping[tuple[str, int], float], held: int, launch: str = ""
+    facts: Facts, target: GpuTarget, programs: int, trips: Trips, held: int, launch: str = ""
 ) -> Prediction | None:
-    """For a grid of so many programs. `trips`: by file and line of a loop, how often a program executes its body (1 of
-    a loop that is not there); `held`: bytes of the arrays of the launch.
+    """For a grid of so many programs. `trips`: how often a program executes the body of a loop (1 of a loop that is not
+    there), with or without the calls to where it is; `held`: bytes of the arrays of the launch.
     None where no chip is known of the target, and of an empty grid."""
     chip, copied = target.chip, target.costs.copied
     if chip is None or not programs:
@@ -81,30 +81,33 @@ def predicted(
     )
 
 
-def _of_block(facts: Facts, trips: Mapping[tuple[str, int], float]) -> tuple[dict[str, float], float]:
+def _of_block(facts: Facts, trips: Trips) -> tuple[dict[str, float], float]:
     """Cycles of one block by resource, and until it is done when it runs alone. Of the loops that a loop of the source
     became the largest has all of its iterations."""
-    largest: dict[int, int] = {}
-    for number, each in enumerate(facts.work):
+    largest: dict[Chain, int] = {}
+    chains = [_known(each.chain, trips) for each in facts.work]
+    for number, (each, chain) in enumerate(zip(facts.work, chains, strict=True)):
         if each.region == "loop" and (
-            each.place not in largest
-            or sum(each.cycles.values()) > sum(facts.work[largest[each.place]].cycles.values())
+            chain not in largest or sum(each.cycles.values()) > sum(facts.work[largest[chain]].cycles.values())
         ):
-            largest[each.place] = number
+            largest[chain] = number
     total: dict[str, float] = {}
     alone = 0.0
     for number, each in enumerate(facts.work):
         count = 1.0
         if each.region == "loop":
-            count = trips.get(_line(facts, each.place), 1.0) if largest[each.place] == number else 0.0
+            count = trips.get(chains[number], 1.0) if largest[chains[number]] == number else 0.0
         alone += count * each.alone
         for name, cycles in each.cycles.items():
             total[name] = total.get(name, 0.0) + count * cycles
     return total, alone
 
 
-def _line(facts: Facts, place: int) -> tuple[str, int]:
-    if place < 0:
-        return "", 0
-    source, line = facts.places[place]
-    return (facts.sources[source].file if source >= 0 else ""), line
+def _known(chain: Chain, trips: Trips) -> Chain:
+    """What `trips` has a loop by: with all of its calls, or itself alone; of a loop of which only the calls are known,
+    the one in them that is executed most."""
+    if chain in trips:
+        return chain
+    alone = ((each,) for each in chain)
+    inside = sorted((each for each in trips if chain and each[-len(chain) :] == chain), key=lambda each: -trips[each])
+    return next((each for each in (*alone, *inside) if each in trips), chain)

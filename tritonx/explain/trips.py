@@ -11,7 +11,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.dialects import scf, tile
 from tritonx.dialects.arith import ConstantOp
-from tritonx.explain.places import Places
 from tritonx.ir.edit import erase, insert_before
 from tritonx.ir.fold import attribute_for, constant_of
 from tritonx.ir.source import source_of
@@ -20,8 +19,11 @@ from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.inline import Inline
 from tritonx.transforms.tile.lift_control_flow import LiftControlFlow
 
-Trips = dict[tuple[str, int], float]
-"""By file and line of a loop, how often a program executes its body, on average of the programs that are tried."""
+Chain = tuple[str, ...]
+"""File, line and column of a loop, then of the calls through which it was inlined."""
+
+Trips = dict[Chain, float]
+"""How often a program executes the body of a loop, on average of the programs that are tried."""
 
 
 class UnknownTrips(Exception):
@@ -32,7 +34,12 @@ class UnknownTrips(Exception):
         self.loop = loop
 
 
-def trips_of(module: ModuleOp, scalars: Mapping[int, int], grid: tuple[int, int, int], places: Places) -> Trips:
+def chain_of(op: Operation) -> Chain:
+    """Two calls of one function have two."""
+    return tuple(f"{point.file}:{point.line}:{point.column}" for point in source_of(op))
+
+
+def trips_of(module: ModuleOp, scalars: Mapping[int, int], grid: tuple[int, int, int]) -> Trips:
     """Of a kernel of `tt` whose parameters have these values by position. The first, the middle and the last program
     are tried. Raises `UnknownTrips`."""
     width, height, depth = grid
@@ -42,10 +49,8 @@ def trips_of(module: ModuleOp, scalars: Mapping[int, int], grid: tuple[int, int,
     for number in chosen:
         program = (number % width, number // width % height, number // width // height)
         for loop, times in _of_program(module.clone(), scalars, program, grid):
-            place = places.chosen(source_of(loop))
-            if place is not None:
-                at = place.file, place.line
-                found[at] = found.get(at, 0.0) + times / len(chosen)
+            at = chain_of(loop)
+            found[at] = found.get(at, 0.0) + times / len(chosen)
     return found
 
 

@@ -40,10 +40,13 @@ def number_or_list(name: str, value: Any) -> Value:
     return _number(name, value)
 
 
-def checked(metrics: Mapping[str, Any]) -> dict[str, Value]:
+def checked(metrics: object) -> dict[str, Value]:
     """Metrics with their values as numbers and lists of numbers. Raises BadProfile."""
     found: dict[str, Value] = {}
-    for name, value in metrics.items():
+    given = cast("Mapping[object, Any]", metrics)
+    if not isinstance(metrics, Mapping) or not all(isinstance(name, str) for name in given):
+        raise BadProfile(f"metrics are values by name, not {metrics!r}")
+    for name, value in cast("Mapping[str, Any]", given).items():
         if type(value) is float and name != "bytes":
             found[name] = value
         elif type(value) is int:

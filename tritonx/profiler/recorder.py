@@ -104,10 +104,16 @@ class Recorder:
     def set_active(self, number: int | None, active: bool) -> None:
         """Of one session, or of all. Raises UnknownSession."""
         with self._lock:
-            for session in self.chosen(number):
-                if active and session.regions:
-                    self._check_one_mode(session)
-                session.active = active
+            before = {session: session.active for session in self.chosen(number)}
+            try:
+                for session in before:
+                    if active and session.regions:
+                        self._check_one_mode(session)
+                    session.active = active
+            except BadProfile:
+                for session, was in before.items():
+                    session.active = was
+                raise
             self._regroup()
 
     def forget(self, number: int) -> None:

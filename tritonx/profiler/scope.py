@@ -100,9 +100,11 @@ def exit_scope(name: str | None = None, *, metrics: Mapping[str, Any] | None = N
     >>> tritonx.profiler.exit_scope() is None
     True
     """
-    if not flags.profiling_on:
-        return None
     entry = current().by_call()
+    if not flags.profiling_on:
+        if entry is not None and name in (None, entry.name):  # of a session that has ended: a later one is not in it
+            RECORDER.leave_scope(entry.number)
+        return None
     if entry is None:
         raise BadProfile("exit_scope: this thread has entered no scope")
     if name and name != entry.name:

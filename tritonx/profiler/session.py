@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Mapping
@@ -168,11 +169,12 @@ def write_whole(path: str, content: bytes) -> None:
             file.write(content)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a null byte is the second
         if temporary is not None:
             with suppress(OSError):
                 os.unlink(temporary)
-        raise CannotWrite(error.errno, f"the profile could not be written: {error.strerror}", path) from error
+        number, why = (error.errno, error.strerror) if isinstance(error, OSError) else (errno.EINVAL, str(error))
+        raise CannotWrite(number, f"the profile could not be written: {why}", path) from error
 
 
 def _umask() -> int:

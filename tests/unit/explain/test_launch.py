@@ -12,7 +12,6 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.explain.launch import integers_of, launch_of
-from tritonx.explain.places import Places
 from tritonx.explain.trips import Trips, UnknownTrips, trips_of
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.tools.checking.launches import Launch, innermost
@@ -88,7 +87,10 @@ def ours(kernel: Any, grid: tuple[int, int, int], **arguments: object) -> Trips:
     source = tritonx.compiler.ASTSource(kernel, wanted.signature, wanted.constants, wanted.attrs)
     module = source.make_module(request.placement.target, request.options)
     launch = launch_of(grid, arguments)
-    return trips_of(module, integers_of(launch, source, module), grid, Places())
+    found: Trips = {}
+    for chain, times in trips_of(module, integers_of(launch, source, module), grid).items():
+        found[chain[:1]] = found.get(chain[:1], 0.0) + times
+    return found
 
 
 def counted(kernel: Any, grid: tuple[int, int, int], **arguments: object) -> Trips:
@@ -115,6 +117,32 @@ def test_bounds_follow_the_program_branches_and_other_loops(_: int) -> None:
     grid = (n // 16 + random.randrange(3), 1, 1)
     arguments = {"x": f32(n), "y": f32(n), "n": n, "B": 16}
     assert ours(triangle, grid, **arguments) == pytest.approx(counted(triangle, grid, **arguments))
+
+
+@tritonx.jit
+def summed(x, n, B: tl.constexpr):
+    total = tl.zeros((B,), tl.float32)
+    for i in range(n):
+        total += tl.load(x + i * B + tl.arange(0, B))
+    return tl.sum(total)
+
+
+@tritonx.jit
+def twice(x, y, few, many, SMALL: tl.constexpr, LARGE: tl.constexpr):
+    tl.store(y, summed(x, many, SMALL) + summed(x, few, LARGE))
+
+
+def test_a_helpers_loop_has_the_iterations_of_its_call() -> None:
+    """A thousand of a small body and two of a large one are not a thousand of the large one, by any integer's class."""
+    x, y = np.empty(1 << 16, np.float32), f32(1)
+    found = [
+        twice.explain(x, y, few, many, SMALL=32, LARGE=4096, grid=(2000,), target="cuda:90").facts.launch
+        for few, many in ((2, 1000), (np.int64(2), np.int32(1000)), (2, 2))
+    ]
+    seconds = [each.device_seconds for each in found if each is not None and each.bound]
+    assert len(seconds) == 3 and seconds[0] == seconds[1]
+    other = twice.explain(x, y, 1000, 2, SMALL=32, LARGE=4096, grid=(2000,), target="cuda:90").facts.launch
+    assert other is not None and other.device_seconds > 3 * seconds[0] > 3 * seconds[2]
 
 
 def test_a_descriptor_has_numbers_too() -> None:

@@ -16,6 +16,7 @@ from tritonx.dialects import scf
 from tritonx.explain import explain
 from tritonx.explain.facts import Facts
 from tritonx.explain.prediction import Prediction, predicted
+from tritonx.explain.trips import Trips
 from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.watched import EndlessProgram, user_line
 from tritonx.runtime.compiling.sources import ASTSource
@@ -23,8 +24,6 @@ from tritonx.runtime.errors import InterpreterError, TritonError
 from tritonx.tools.checking.launches import Launch, Unwrapped, configurations, innermost
 from tritonx.tools.checking.report import KernelReport
 from tritonx.tools.checking.runs import Runs
-
-Trips = dict[tuple[str, int], float]
 
 
 @dataclass
@@ -88,7 +87,7 @@ class Predictor:
         return self._known[key]
 
     def trips(self, runs: Runs) -> Trips:
-        """By file and line, how often the body of a loop is executed, on average of the programs that are tried."""
+        """How often the body of a loop is executed, on average of the programs that are tried, whatever calls it."""
         loops = [op for op in runs.ops if isinstance(op, scf.ForOp | scf.WhileOp)]
         if not loops or not runs.programs:
             return {}
@@ -114,7 +113,8 @@ class Predictor:
         for loop in loops:
             times = max((counts[op] for op, own in direct.items() if own is loop), default=0)
             if (place := user_line(loop)) is not None:
-                found[place[:2]] = found.get(place[:2], 0.0) + times / len(chosen)
+                at = (":".join(map(str, place)),)
+                found[at] = found.get(at, 0.0) + times / len(chosen)
         return found
 
 
