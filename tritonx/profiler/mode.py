@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tritonx.profiler.errors import BadProfile
 
@@ -138,7 +139,7 @@ class PCSampling(BaseMode):
     interval: int = 1000
 
     def __post_init__(self) -> None:
-        if self.interval <= 0:
+        if type(cast(object, self.interval)) is not int or self.interval <= 0:
             raise BadProfile("Interval must be a positive integer.")
 
     def __str__(self) -> str:
@@ -192,11 +193,19 @@ class InstrumentationMode(BaseMode):
             value: object = getattr(self, name)
             if isinstance(value, str):
                 object.__setattr__(self, name, _looked_up(name, value, kind))
+            elif not isinstance(value, kind):
+                raise BadProfile(f"{name} is one of {', '.join(map(repr, _table(kind)))}, got {value!r}")
         _check_size(self.buffer_size)
+        if not isinstance(cast(object, self.sampling_options), str):
+            raise BadProfile(f"sampling_options are numbers as text, as '0,4', got {self.sampling_options!r}")
         chosen: object = self.optimizations
         if isinstance(chosen, str):
-            found = [_looked_up("optimization", each.strip(), Optimize) for each in chosen.split(",") if each]
-            object.__setattr__(self, "optimizations", found)
+            chosen = [each.strip() for each in chosen.split(",") if each]
+        given = cast("Sequence[object]", chosen)
+        if not isinstance(cast(object, given), list | tuple):
+            raise BadProfile(f"optimizations are a list, got {given!r}")
+        found = [e if isinstance(e, Optimize) else _looked_up("optimization", str(e), Optimize) for e in given]
+        object.__setattr__(self, "optimizations", found)
 
     def __str__(self) -> str:
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
@@ -243,7 +252,8 @@ class MMA(InstrumentationMode):
 def mode_of(given: str | BaseMode | None, backend: str | None) -> BaseMode | None:
     """What ``start`` was given, as a mode. Raises BadProfile for one that does not exist, or is not offered."""
     mode = _parsed(given) if isinstance(given, str) and given else given or None
-    assert not isinstance(mode, str)
+    if mode is not None and not isinstance(cast(object, mode), BaseMode):
+        raise BadProfile(f"a mode is text or an object of tritonx.profiler.mode, not {mode!r}")
     if backend == "instrumentation":
         mode = mode or Default()
         if not isinstance(mode, InstrumentationMode):

@@ -52,7 +52,10 @@ class scope:
         return self
 
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
-        self._leave(self._entered[get_ident()].pop())
+        entered = self._entered.get(get_ident())
+        if not entered:
+            raise BadProfile(f"scope {self.name!r} is left in a thread that has not entered it")
+        self._leave(entered.pop())
 
     def __call__(self, func: Callable[P, T]) -> Callable[P, T]:
         @wraps(func)

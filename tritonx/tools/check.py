@@ -148,7 +148,10 @@ def _predicted(file: str, case: Case) -> list[Launch]:
     if case.predicted is None:
         return []
     with command.running(file), fresh_memory.unwatched():
-        return list(drawn(case.predicted, 0, 1))
+        found = list(drawn(case.predicted, 0, 1))
+    if not found:
+        raise command.Mistake(f"{file}: {getattr(case.predicted, '__name__', 'the function')}() gives no launches")
+    return found
 
 
 def argument_parser() -> argparse.ArgumentParser:

@@ -75,6 +75,7 @@ class Predictor:
                 continue
             one = predicted(facts, chip, runs.programs, trips, held, words)
             found += [] if one is None else [one]
+            why = "an empty grid does nothing" if one is None else why
         return found, why
 
     def _facts(self, launch: Unwrapped, target: Target, options: Options) -> Facts:
