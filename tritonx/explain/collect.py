@@ -89,7 +89,6 @@ def facts_of_module(
     on_gpu = _OnGpu(module, gpu, metadata, places, remarks) if laid_out and gpu is not None else None
     threads = max(1, target.warp_size) * options.num_warps
     plans = tuple(_plan(each, places) for each in remarks if each.topic == "pipeline")
-    work = () if on_gpu is None else on_gpu.work(plans)
     return Facts(
         name,
         str(target),
@@ -109,7 +108,7 @@ def facts_of_module(
         tuple(RemarkFacts(each.topic, places.among(each.positions), each.text) for each in remarks if each.text),
         None if on_gpu is None else on_gpu.occupancy,
         None if on_gpu is None else on_gpu.bound(plans),
-        work,
+        () if on_gpu is None else on_gpu.work(plans),
     )
 
 

@@ -204,8 +204,8 @@ class BoundFacts:
 @dataclass(frozen=True)
 class WorkFacts:
     """One loop's own ops, or the program's: `cycles` of each resource that one block takes to execute them once, and
-    `alone`, the cycles until they are done when nothing else runs. `chain`: file, line
-    and column of the loop and of the calls through which it was inlined."""
+    `alone`, the cycles until they are done when nothing else runs. `chain`: file, line and column
+    of the loop and of the calls through which it was inlined."""
 
     region: str
     place: int
