@@ -90,7 +90,7 @@ def test_the_metadata_have_the_options(calls: list[Any]) -> None:
     compiled, by_lines = (metadata._asdict() for metadata in seen)
     code = {
         "hash", "stages", "binary_stages", "source_files", "triton_version", "written", "assertions", "num_threads",
-        "foreign", "otherwise", "apart",
+        "foreign", "otherwise", "apart", "compared",
     }  # fmt: skip
     assert {k: v for k, v in compiled.items() if k not in code} == {k: v for k, v in by_lines.items() if k not in code}
 
