@@ -62,7 +62,7 @@ function worst(list) {
 const panes = [];
 class Pane {
   constructor(name, title, lines, places, draw) {
-    Object.assign(this, { name, lines, places, draw, hits: new Set() });
+    Object.assign(this, { name, lines, places, draw, hits: new Set(), rows: new Map() });
     this.first = new Map();
     places.forEach((place, line) => { if (place >= 0) { if (this.first.has(place)) this.first.get(place).push(line); else this.first.set(place, [line]); } });
     this.window = h("div", { class: "window" });
@@ -76,14 +76,23 @@ class Pane {
   get shown() { return this.node.isConnected; }
   show() {
     const top = Math.max(0, Math.floor(this.code.scrollTop / ROW) - 20), end = Math.min(this.lines.length, top + Math.ceil(this.code.clientHeight / ROW) + 40);
-    let html = "";
+    // A row that stays is the same node: one that were made anew between the press and the release of a mouse would lose the click.
+    const before = this.rows;
+    this.rows = new Map();
+    let after = this.window.firstChild;
     for (let line = top; line < end; line++) {
-      const place = this.places[line], now = hits[hitNow];
+      const place = this.places[line], now = hits[hitNow], html = this.draw(line);
       const name = "row" + (place >= 0 ? " linked" : "") + (place >= 0 && place === picked ? " pick" : "") + (this.hits.has(line) ? " hit" : "") + (now && now[0] === this && now[1] === line ? " now" : "");
-      html += `<div class="${name}" data-line="${line}">${this.draw(line)}</div>`;
+      while (after && (Number(after.dataset.line) < line || Number(after.dataset.line) >= end)) { const gone = after; after = after.nextSibling; gone.remove(); }
+      let row = before.get(line);
+      if (row) after = row.node.nextSibling;
+      else { row = { node: h("div", { "data-line": line }), html: null }; this.window.insertBefore(row.node, after); }
+      if (row.node.className !== name) row.node.className = name;
+      if (row.html !== html) { row.node.innerHTML = html; row.html = html; }
+      this.rows.set(line, row);
     }
+    while (after) { const gone = after; after = after.nextSibling; gone.remove(); }
     this.window.style.top = `${top * ROW}px`;
-    this.window.innerHTML = html;
   }
   clicked(event) {
     const type = event.target.closest(".t"), row = event.target.closest(".row");

@@ -110,6 +110,16 @@ def test_lines_are_linked_in_all_directions(page: Any) -> None:
     assert "line 35" in page.locator("#inspect").inner_text()
 
 
+def test_a_click_outlives_a_scroll(page: Any) -> None:
+    """Rows that stay in view are not made anew: a press and a release on one row are a click, whatever scrolls."""
+    pressed = row(page, "source", "s = tl.dot(q, k")
+    pressed.hover()
+    page.mouse.down()
+    page.locator('.pane[data-pane="source"] .code').dispatch_event("scroll")
+    page.mouse.up()
+    assert "s = tl.dot(q, k" in page.locator('.pane[data-pane="source"] .row.pick').inner_text(timeout=2000)
+
+
 def test_levels_are_shown_side_by_side(page: Any, report: Report) -> None:
     assert page.locator(".bar button").all_inner_texts() == [level.name for level in report.facts.levels]
     page.get_by_role("button", name="llir").click()
