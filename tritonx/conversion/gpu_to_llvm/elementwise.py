@@ -13,6 +13,7 @@ from tritonx.analysis.axis_value import AxisInfo, scalar
 from tritonx.conversion.data_layout import WIDTH
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_text import float_literal
 from tritonx.conversion.scalar import conversions, integers
 from tritonx.conversion.scalar.literals import literal
 from tritonx.conversion.scalar.ops import Ops, Rule
@@ -109,6 +110,13 @@ def call_intrinsic(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile:
     """A call of the LLVM intrinsic ``llvm.<name>`` overloaded on its one type."""
     elem = operands[0].elem
     return lanewise(f, elem, operands, lambda ops, x: ops.intrinsic(name, elem, *x))
+
+
+def times(f: FunctionEmitter, tile: Tile, factor: float) -> Tile:
+    """A tile of floats, each multiplied by a number."""
+    elem = tile.elem
+    constant = Tile.splat(elem, tile.n, float_literal(factor, elem))
+    return combine(f, elem, [tile, constant], lambda s, x: f"fmul {of(s, elem)} {x[0]}, {x[1]}")
 
 
 def select_tile(f: FunctionEmitter, condition: Tile, a: Tile, b: Tile) -> Tile:

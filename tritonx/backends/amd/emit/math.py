@@ -5,7 +5,11 @@
 each element: attention forward of head 64 (f16, gfx942) has 514 instructions in its loop with it, 349 without.
 `libdevice.exp2` keeps them.
 
-LLVM expands exp, log, log2 and sqrt of f32 to the hardware's approximate instructions with the scaling that
+`exp` of f32 is that of a product with log2(e), as in Triton 3.9 and on NVIDIA GPUs, and keeps subnormal results: within
+2 units in the last place where |x| ≤ 1, within 9 where |x| ≤ 10, within 65 where |x| ≤ 88. LLVM's own expansion splits
+off the whole part, by four instructions and a comparison more for each element. `libdevice.exp` has it.
+
+LLVM expands log, log2 and sqrt of f32 to the hardware's approximate instructions with the scaling that
 keeps them accurate. It has no range reduction for sin and cos and nothing for tanh and erf: those are the vector
 polynomials that the host uses too. All others, of f64 and of f32, are the functions of ``mathlib.doubles``: ROCm's OCML
 is not needed, and not used where it is installed, so that two machines make the same code."""
@@ -17,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.amd.ocml_names import FUNCTIONS, KNOWN, own_name
 from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each, signatures
-from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, lanewise, of
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, lanewise, of, times
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.mathlib.doubles.table import define
@@ -31,7 +35,8 @@ _DOUBLE = frozenset(
 )
 """Functions of the machine's contract that `mathlib.doubles` has under the same name."""
 
-_NATIVE = {"exp": "exp", "log": "log", "log2": "log2", "sqrt": "sqrt", "precise_sqrt": "sqrt"}
+_LOG2_E = 1.4426950408889634
+_NATIVE = {"log": "log", "log2": "log2", "sqrt": "sqrt", "precise_sqrt": "sqrt"}
 
 
 def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
@@ -49,6 +54,8 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
         return remainder(f, operands)
     if elem == "double":
         return own_function(f, name, operands, elem) if name in _DOUBLE else None
+    if name == "exp":
+        return call_intrinsic(f, "exp2", [times(f, operands[0], _LOG2_E)])
     if name == "exp2":
         return call_each(f, "@llvm.amdgcn.exp2.f32", operands, "float")
     if name in _NATIVE:
@@ -72,7 +79,7 @@ def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:
 
 
 _INLINE = {
-    "__ocml_exp_f32": "exp", "__ocml_log_f32": "log", "__ocml_log2_f32": "log2",
+    "__ocml_log_f32": "log", "__ocml_log2_f32": "log2",
     "__ocml_sqrt_f32": "sqrt", "__ocml_rsqrt_f32": "rsqrt", "__ocml_tanh_f32": "tanh", "__ocml_erf_f32": "erf",
     "__ocml_log1p_f32": "log1p", "__ocml_expm1_f32": "expm1", "__ocml_pow_f32": "pow", "__ocml_log10_f32": "log10",
     "__ocml_fmod_f32": "rem", "__ocml_sin_f32": "sin", "__ocml_cos_f32": "cos", "__ocml_tan_f32": "tan",
@@ -94,8 +101,8 @@ def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -
     """An ``__ocml_*`` function by its equivalent here; None for other names."""
     if (name := _INLINE.get(symbol)) is not None:
         return function(f, name, operands)
-    if symbol == "__ocml_exp2_f32":
-        return call_intrinsic(f, "exp2", operands)
+    if symbol in ("__ocml_exp_f32", "__ocml_exp2_f32"):
+        return call_intrinsic(f, symbol.split("_")[3], operands)
     if (name := _DIRECT.get(symbol.rsplit("_", 1)[0])) is not None:
         return call_intrinsic(f, name, operands)
     if symbol not in KNOWN:

@@ -21,6 +21,7 @@ from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each, joined, 
 from tritonx.conversion.gpu_to_llvm.elementwise import (
     combine,
     of,
+    times,
 )
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.remainders import remainder
@@ -45,11 +46,6 @@ _APPROXIMATE = {
 }
 
 
-def scaled(f: FunctionEmitter, tile: Tile, factor: float) -> Tile:
-    constant = Tile.splat(tile.elem, tile.n, float_literal(factor, tile.elem))
-    return combine(f, tile.elem, [tile, constant], lambda s, x: f"fmul {of(s, tile.elem)} {x[0]}, {x[1]}")
-
-
 def tanh_approximate(f: FunctionEmitter, tile: Tile) -> Tile:
     """``tanh.approx.f32``, which has no intrinsic of its own: LLVM takes it where the call allows an approximation."""
     symbol = f.module.declare("float", "@llvm.tanh.f32", ["float"])
@@ -66,7 +62,7 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name == "exp" and isinstance(f.current, math.ExpOp) and only_narrowed(f.current.results[0]):
         return exponential_of_halves(f, operands[0])
     if name == "exp":
-        return call_each(f, "@llvm.nvvm.ex2.approx.f", [scaled(f, operands[0], _LOG2_E)], "float")
+        return call_each(f, "@llvm.nvvm.ex2.approx.f", [times(f, operands[0], _LOG2_E)], "float")
     if name == "tanh_approximate":
         return tanh_approximate(f, operands[0])
     if name in _APPROXIMATE:
@@ -97,7 +93,7 @@ def exponential_of_halves(f: FunctionEmitter, x: Tile) -> Tile:
     """exp(x) as the square of exp(x/2)."""
     symbol = f.module.declare("float", "@llvm.nvvm.ex2.approx.ftz.f", ["float"])
     made: dict[str, str] = {}
-    exponents = f.scalars(scaled(f, x, _LOG2_E / 2))
+    exponents = f.scalars(times(f, x, _LOG2_E / 2))
     for exponent in exponents:
         if exponent not in made:
             root = f.inst(f"call float {symbol}(float {exponent})")
