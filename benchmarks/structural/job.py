@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 SMALL = ["tt.pointer_range", 32]
+WITH_TF32 = ("cuda:", "hip:gfx942")
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,16 @@ class Job:
 
     def on(self, target: str) -> Job:
         """For AMD's processors pointers are marked as a launch marks tensors of less than 2 GiB, which buffer
-        instructions access."""
+        instructions access. A product in tf32 is one in f32 where the target has no tf32."""
         if not target.startswith("hip:"):
             return replace(self, target=target)
         marks = dict(self.attrs)
         pointers = [i for i, type_ in enumerate(self.signature.values()) if type_.startswith("*")]
         small = [(i, [*marks.pop(i, []), SMALL]) for i in pointers]
-        return replace(self, target=target, attrs=sorted([*marks.items(), *small]))
+        constants = self.constants
+        if not target.startswith(WITH_TF32):
+            constants = [(i, "ieee" if value == "tf32" else value) for i, value in constants]
+        return replace(self, target=target, constants=constants, attrs=sorted([*marks.items(), *small]))
 
     def line(self) -> str:
         return json.dumps(asdict(self))

@@ -103,10 +103,10 @@ def of_amdgcn(text: str) -> Row:
         if size := work.moved(each):
             (stores if "_store_" in each.opcode or "_atomic_" in each.opcode else loads)[size] += 1
         if size := work.shared(each):
-            (read if "_read" in each.opcode else written)[size] += 1
+            (read if each.opcode.startswith(("ds_read", "ds_load")) else written)[size] += 1
     copies = sum(bool(re.search(r"\blds\b", i.operands)) or "_lds_" in i.opcode for i in every)
     macs = [m for i in every if (m := work.multiplied(i))]
-    barriers = sum(i.opcode == "s_barrier" for i in every)
+    barriers = sum(i.opcode in ("s_barrier", "s_barrier_wait") for i in every)
     lds = {"lds_load": width(read), "lds_loads": read.total()}
     lds |= {"lds_store": width(written), "lds_stores": written.total()}
     row = {**_accesses(loads, stores, copies, 0, 0), **_matrix(macs), "barriers": barriers}

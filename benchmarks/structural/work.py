@@ -18,10 +18,12 @@ _WARP = re.compile(r"^([HIQDBO]M?MMA)\.(?:SP\.)?([\dx]+)")
 _WARP_SHAPES = {"16816": 2048, "1688": 1024, "16832": 4096, "884": 256, "1684": 512, "8816": 1024, "168256": 32768}
 _MFMA = re.compile(r"^v_(?:smfmac|mfma|wmma)\w*?_(\d+)x(\d+)x(\d+)")
 _ATOMIC = re.compile(r"^(?:global|buffer|flat)_atomic_\w+?(_x2|_f64)?$")
-_LDS = re.compile(r"^ds_(?:read|write)(2(?:st64)?)?_[biu](\d+)")
+_LDS = re.compile(r"^ds_(?:read|write|load|store)(2(?:st64)?|_2addr(?:_stride64)?)?_[biu](\d+)")
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
-_GCN_WIDTHS = {"ubyte": 1, "sbyte": 1, "byte": 1, "ushort": 2, "sshort": 2, "short": 2, "dword": 4, "b64": 8,
-               "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}  # fmt: skip
+_GCN = re.compile(r"(?:global|buffer|flat)_(?:load|store)_(?:lds_)?(?:tr_)?(?:d16_)?(?:hi_)?([a-z]+\d*(?:x\d)?)")
+_GCN_WIDTHS = {"ubyte": 1, "sbyte": 1, "byte": 1, "ushort": 2, "sshort": 2, "short": 2, "dword": 4, "dwordx2": 8,
+               "dwordx3": 12, "dwordx4": 16, "b8": 1, "u8": 1, "i8": 1, "b16": 2, "u16": 2, "i16": 2, "b32": 4,
+               "b64": 8, "b96": 12, "b128": 16}  # fmt: skip
 
 
 def multiplied(instruction: Instruction) -> int:
@@ -47,7 +49,7 @@ def moved(instruction: Instruction) -> int:
         return BULK
     if found := _ATOMIC.match(instruction.opcode):
         return 8 if found[1] else 4
-    found = re.match(r"(?:global|buffer|flat)_(?:load|store)_(?:lds_)?([a-z]+\d?(?:x\d)?)", instruction.opcode)
+    found = _GCN.match(instruction.opcode)
     return _GCN_WIDTHS.get(found[1], 4) if found else 0
 
 

@@ -77,6 +77,23 @@ kernel:
     .vgpr_count:     24
 """
 
+RDNA = """
+kernel:
+	buffer_load_b128 v[0:3], v0, s[0:3], null offen
+	global_load_d16_u8 v4, v[0:1], off
+	global_load_d16_hi_b16 v4, v[0:1], off
+.LBB0_1:
+	v_wmma_f32_16x16x16_f16 v[0:7], v[8:11], v[12:15], v[0:7]
+	s_barrier_signal -1
+	s_barrier_wait -1
+	s_cbranch_scc1 .LBB0_1
+	buffer_store_b16 v0, v1, s[0:3], null offen
+	ds_load_2addr_stride64_b64 v[0:3], v0 offset1:8
+	ds_load_u16_d16_hi v0, v1
+	ds_store_b128 v0, v[1:4]
+	s_endpgm
+"""
+
 ROW: dict[str, float] = {
     "load": 16, "store": 16, "copies": 4, "bulk": 0, "matrix": 2048, "products": 1, "barriers": 2, "shared": 57344,
     "threads": 256, "registers": 64, "spills": 0, "instructions": 100, "loop": 20, "loop_multiplies": 4096,
@@ -117,6 +134,14 @@ def test_amd() -> None:
     assert (row["loop"], row["instructions"]) == (3, 11)
     assert (row["registers"], row["agprs"], row["sgprs"], row["scratch"]) == (24, 8, 30, 8)
     assert (row["lds_load"], row["lds_store"]) == ((16 * 16 + 2 * 2) / 18, 4)
+    assert (row["lds_loads"], row["lds_stores"]) == (2, 1)
+
+
+def test_rdna() -> None:
+    row = of_amdgcn(RDNA)
+    assert (row["load"], row["store"]) == ((16 * 16 + 1 + 2 * 2) / 19, 2)
+    assert (row["matrix"], row["barriers"], row["loop"]) == (16 * 16 * 16, 1, 4)
+    assert (row["lds_load"], row["lds_store"]) == ((16 * 16 + 2 * 2) / 18, 16)
     assert (row["lds_loads"], row["lds_stores"]) == (2, 1)
 
 
@@ -168,6 +193,14 @@ def test_blocks_of_a_multiprocessor(registers: int, shared: int, threads: int, f
     assert blocks("cuda:90", registers, shared, threads) == found
 
 
+@pytest.mark.parametrize(
+    ("registers", "shared", "threads", "found"),
+    [(192, 0, 128, 4), (193, 0, 128, 3), (96, 0, 128, 8), (97, 0, 128, 6), (24, 32768, 128, 2), (256, 0, 256, 1)],
+)
+def test_blocks_of_a_compute_unit_of_rdna(registers: int, shared: int, threads: int, found: int) -> None:
+    assert blocks("hip:gfx1201", registers, shared, threads) == found
+
+
 def test_a_reason_holds_until_it_gets_worse(tmp_path: Path) -> None:
     first = Finding("k", "cuda:90", "spills", 100, 0)
     known = reasons.with_seen(reasons.Reasons({"kind": "why"}, {}), "3.6", "kind", [first])
@@ -199,6 +232,12 @@ def test_pointers_of_a_launch_on_amd() -> None:
     small = ["tt.pointer_range", 32]
     assert job.on("hip:gfx942").attrs == [(0, [aligned, small]), (1, [aligned]), (2, [small])]
     assert job.on("cuda:80").attrs == job.attrs
+
+
+def test_products_in_tf32_where_there_is_none() -> None:
+    job = Job("a", "f.py", "k", {"P": "constexpr"}, constants=[(0, "tf32")])
+    found = {target: job.on(target).constants[0][1] for target in ("cuda:80", "hip:gfx942", "hip:gfx1201")}
+    assert found == {"cuda:80": "tf32", "hip:gfx942": "tf32", "hip:gfx1201": "ieee"}
 
 
 def test_a_sample_of_each_target() -> None:
