@@ -122,7 +122,7 @@ class InterpretedFunction(JITFunction):
             _run_programs(execution, python, values)
         host.write_back()
         if execution.regions is not None and choice.listener is not None:
-            choice.listener(RecordsOfLines(tuple(execution.regions)))
+            choice.listener.recorded(RecordsOfLines(tuple(execution.regions)))
 
     def _described(self, symbol: str, extents: tuple[int, int, int], request: Request) -> LazyDict:
         """What launch hooks receive: as of a compiled kernel that has no stages and runs on stream 0."""

@@ -30,6 +30,10 @@ USUAL_SLOTS = 256
 """Records that a warp keeps where the mode does not say: 128 regions."""
 
 
+LARGEST_BUFFER = 1 << 30
+"""Bytes of a block."""
+
+
 class BadRecording(ValueError):
     """An ``instrumentation_mode`` that cannot be compiled."""
 
@@ -64,7 +68,7 @@ def recording_of(mode: str, warps: int) -> Recording:
     chosen = tuple(range(warps))
     if options.get("sampling_strategy", "none") == "selective":
         chosen = _sampled(options.get("sampling_options", ""), warps)
-    size = int(options.get("buffer_size", "0") or 0)
+    size = _size(options.get("buffer_size", "0") or "0")
     slots = USUAL_SLOTS
     if size:
         each = (size // max(len(chosen), 1) - 8 * HEADER) // (8 * WORDS)
@@ -73,6 +77,12 @@ def recording_of(mode: str, warps: int) -> Recording:
             raise BadRecording(f"buffer_size={size} holds no record of each of {len(chosen)} warps: {least} bytes do")
         slots = 1 << (each.bit_length() - 1)
     return Recording(chosen, slots, options.get("metric_type", "cycle") == "time")
+
+
+def _size(text: str) -> int:
+    if not (text.isdecimal() and len(text) < 20 and int(text) <= LARGEST_BUFFER):
+        raise BadRecording(f"buffer_size={text[:40]} is no number of bytes up to {LARGEST_BUFFER}")
+    return int(text)
 
 
 def _sampled(text: str, warps: int) -> tuple[int, ...]:

@@ -65,3 +65,12 @@ class RecordsDropped(UserWarning):
     >>> issubclass(RecordsDropped, Warning)
     True
     """
+
+
+def one_of(what: str, given: object, known: tuple[str, ...]) -> str:
+    """``given`` if it is one of ``known``. Raises BadProfile."""
+    if given not in known:
+        listed = " and ".join(map(repr, known)) if len(known) < 3 else ", ".join(map(repr, known))
+        raise BadProfile(f"{what} {given!r} is not known; there {'are' if len(known) > 1 else 'is'} {listed}")
+    assert isinstance(given, str)
+    return given

@@ -63,6 +63,10 @@ def _checked(name: object) -> str:
     found = unwrap(name)
     if not isinstance(found, str) or not found:
         raise BadProfile("the name of a region is a string that is known while the kernel is compiled")
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        raise BadProfile(f"the name of a region is text, which {found!r} is not: it has half a character") from None
     return found
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, TypeVar, cast
 
-from tritonx.profiler.errors import BadProfile
+from tritonx.profiler.errors import BadProfile, one_of
+from tritonx.profiler.writing import FORMATS
 
 
 class _Spelled(Enum):
@@ -158,6 +159,10 @@ class PeriodicFlushing(BaseMode):
     name: str = field(default="periodic_flushing", init=False)
     format: str = ""
 
+    def __post_init__(self) -> None:
+        if self.format != "":
+            one_of("output format", self.format, tuple(FORMATS))
+
     def __str__(self) -> str:
         return f"{self.name}:format={self.format}" if self.format else self.name
 
@@ -213,10 +218,16 @@ class InstrumentationMode(BaseMode):
         return ":".join([self.name, *(f"{name}={value}" for name, value in values.items())])
 
 
+LARGEST_BUFFER = 1 << 30
+"""Bytes of a block; a compile takes no more either."""
+
+
 def _check_size(size: object) -> None:
     """Raises BadProfile."""
     if type(size) is not int or size < 0:
         raise BadProfile(f"buffer_size is a number of bytes, got {size!r}")
+    if size > LARGEST_BUFFER:
+        raise BadProfile(f"buffer_size is at most {LARGEST_BUFFER} bytes of a block")
 
 
 def _looked_up(what: str, value: str, kind: type[_Spelled]) -> _Spelled:
@@ -316,5 +327,5 @@ def _parsed(text: str) -> BaseMode:
 def _instrumentation(kind: type[Default] | type[MMA], options: dict[str, str]) -> InstrumentationMode:
     given: dict[str, Any] = {key: value for key, value in options.items() if value}
     size = options.get("buffer_size") or "0"
-    given["buffer_size"] = int(size) if size.isdecimal() else size
+    given["buffer_size"] = int(size) if size.isdecimal() and len(size) < 100 else size
     return kind(**given)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from tritonx.profiler.errors import BadProfile, CannotWrite
+from tritonx.profiler.errors import BadProfile, CannotWrite, one_of
 from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks import Hook, HookManager, LaunchHook
 from tritonx.profiler.mode import BaseMode, mode_of
 from tritonx.profiler.recorder import RECORDER
-from tritonx.profiler.session import CONTEXTS, DATA, INSTRUMENTATION, Asked, one_of
+from tritonx.profiler.session import CONTEXTS, DATA, INSTRUMENTATION, Asked, check_format
 from tritonx.runtime import driver, knobs
 
 DEFAULT_PROFILE_NAME = "proton"
@@ -59,6 +59,7 @@ def start(
         backend,
         chosen,
     )
+    check_format(asked)
     if backend is not None:
         _check_backend(backend)
     session = RECORDER.start(asked)

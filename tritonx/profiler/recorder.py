@@ -19,7 +19,7 @@ from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks.hook import HookManager
 from tritonx.profiler.metric import Value
 from tritonx.profiler.session import Asked, Session
-from tritonx.profiler.stack import Launched, current
+from tritonx.profiler.stack import Launched, current, forget_all
 from tritonx.profiler.tree import Device
 from tritonx.runtime import driver as active_driver
 from tritonx.runtime import knobs
@@ -120,6 +120,8 @@ class Recorder:
         with self._lock:
             del self.sessions[number]
             flags.profiling_on = bool(self.sessions)
+            if not self.sessions:
+                forget_all()
             self._regroup()
 
     def abandon(self) -> None:
@@ -128,6 +130,7 @@ class Recorder:
         self.sessions.clear()
         self._timers.clear()  # what they hold is the parent's
         flags.profiling_on = False
+        forget_all()
         HookManager.unregister()
         self._regroup()
 
@@ -156,7 +159,7 @@ class Recorder:
     def _measure(self, mode: str) -> None:
         """Launches record their regions in this mode; empty: they do not."""
         flags.instrumentation_on = bool(mode)
-        choice.instrument(mode, take_records if mode else None)
+        choice.instrument(mode, LISTENER if mode else None)
 
     def _check_one_mode(self, session: Session) -> None:
         """Raises BadProfile where regions are measured in another mode already."""
@@ -194,7 +197,7 @@ class Recorder:
             with self._lock:
                 records = tuple([s.data.launch(s.place(stack), name, device, stream) for s in sessions])
             measured = tuple([r for r, s in zip(records, sessions, strict=True) if s.regions])
-            launched.append(Launched(timer, None, stream, records, measured, metrics))
+            launched.append(Launched(timer, None, index, stream, records, measured, metrics))
         stack.launched = launched
         for each in launched:
             each.begun = each.timer.begin(index, stream)
@@ -313,9 +316,20 @@ class Recorder:
             self.place_others()
 
 
-def take_records(recorded: Recorded) -> None:
-    """A launch of this thread has recorded its regions."""
-    current().recorded.append(recorded)
+class _Listener:
+    """Told of launches that record, in their thread."""
+
+    def begins(self) -> None:
+        """The launch is timed from here on: memory for what it records was lent before."""
+        for each in current().launched:
+            each.timer.abandon(each.begun)
+            each.begun = each.timer.begin(each.device, each.stream)
+
+    def recorded(self, records: Recorded) -> None:
+        current().recorded.append(records)
+
+
+LISTENER = _Listener()
 
 
 def _clock_rate(driver: Driver, device: int | None) -> float:

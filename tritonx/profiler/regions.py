@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonx.profiler.errors import RecordsDropped
+from tritonx.profiler.stack import program_level
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +54,7 @@ def matched(records: Records, kernel: str) -> Iterator[Matched]:
     gone = number.max(axis=1) - kept.sum(axis=1)
     if gone.any():
         text = f"{kernel}: {int(gone.sum())} records of {int((gone > 0).sum())} warps are gone, of each the first: "
-        warnings.warn(f"{text}a warp keeps {keys.shape[1]} (buffer_size)", RecordsDropped, stacklevel=2)
+        warnings.warn(f"{text}a warp keeps {keys.shape[1]} (buffer_size)", RecordsDropped, stacklevel=program_level())
     alike: dict[tuple[bytes, bool], list[int]] = {}
     for unit, sequence in enumerate(keys):
         alike.setdefault((sequence.tobytes(), bool(gone[unit])), []).append(unit)

@@ -103,10 +103,11 @@ def exit_scope(name: str | None = None, *, metrics: Mapping[str, Any] | None = N
     >>> tritonx.profiler.exit_scope() is None
     True
     """
-    entry = current().by_call()
+    stack = current()
+    entry = stack.by_call()
+    if entry is None and stack.lost and name in (None, stack.lost[-1].name):
+        return stack.lost.pop().number  # of a session that has ended
     if not flags.profiling_on:
-        if entry is not None and name in (None, entry.name):  # of a session that has ended: a later one is not in it
-            RECORDER.leave_scope(entry.number)
         return None
     if entry is None:
         raise BadProfile("exit_scope: this thread has entered no scope")

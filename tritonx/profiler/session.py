@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.profiler.errors import BadProfile, CannotWrite, UnknownSession
+from tritonx.profiler.errors import CannotWrite, UnknownSession, one_of
 from tritonx.profiler.metric import Value
 from tritonx.profiler.mode import BaseMode, PeriodicFlushing
 from tritonx.profiler.stack import ThreadStack, call_stack
@@ -24,15 +24,6 @@ DATA: Mapping[str, type[Data]] = {"tree": Tree, "trace": Trace}
 CONTEXTS = ("shadow", "python")
 INSTRUMENTATION = "instrumentation"
 """The backend of sessions that measure regions of kernels."""
-
-
-def one_of(what: str, given: object, known: tuple[str, ...]) -> str:
-    """``given`` if it is one of ``known``. Raises BadProfile."""
-    if given not in known:
-        listed = " and ".join(map(repr, known)) if len(known) < 3 else ", ".join(map(repr, known))
-        raise BadProfile(f"{what} {given!r} is not known; there {'are' if len(known) > 1 else 'is'} {listed}")
-    assert isinstance(given, str)
-    return given
 
 
 @dataclass(frozen=True)
@@ -142,10 +133,7 @@ class Session:
 
     def output(self, asked: str | None) -> str:
         """The format to write. Raises BadProfile."""
-        mode = self.asked.mode
-        chosen = asked or (mode.format if isinstance(mode, PeriodicFlushing) else "") or self.formats[0]
-        one_of("output format", chosen, tuple(FORMATS))
-        return one_of(f"output format of a {self.asked.data}", chosen, self.formats)
+        return _format_of(self.asked.data, asked or _format_asked(self.asked) or self.formats[0])
 
     def write(self, asked: str | None) -> None:
         """Write all phases: ``name.hatchet``, or ``name.part_N.hatchet`` where there were several. Raises CannotWrite,
@@ -158,6 +146,21 @@ class Session:
         part = f".part_{number}" if parts else ""
         content = encoded(self.phases[number].literal(self.devices), chosen)
         write_whole(f"{os.path.expanduser(self.asked.name)}{part}.{chosen}", content)
+
+
+def check_format(asked: Asked) -> None:
+    """Raises BadProfile where a session would be written in a format that its data has not."""
+    if chosen := _format_asked(asked):
+        _format_of(asked.data, chosen)
+
+
+def _format_asked(asked: Asked) -> str:
+    return asked.mode.format if isinstance(asked.mode, PeriodicFlushing) else ""
+
+
+def _format_of(data: str, chosen: str) -> str:
+    one_of("output format", chosen, tuple(FORMATS))
+    return one_of(f"output format of a {data}", chosen, DATA[data].formats)
 
 
 def write_whole(path: str, content: bytes) -> None:

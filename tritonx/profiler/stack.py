@@ -31,6 +31,7 @@ class Launched:
 
     timer: Any
     begun: object
+    device: int
     stream: int
     records: tuple[Any, ...]
     measured: tuple[Any, ...]
@@ -68,6 +69,10 @@ class ThreadStack:
     launched: list[Launched] = field(default_factory=list["Launched"])
     recorded: list[Recorded] = field(default_factory=list["Recorded"])
     """What the launch has recorded of its regions, to be read."""
+    epoch: int = 0
+    """How often all sessions had ended when it was looked at last."""
+    lost: list[Entry] = field(default_factory=list[Entry])
+    """Scopes of ended sessions that a call is to end still."""
     describing: bool = False
     """A kernel's ``launch_metadata`` is being called."""
     described: tuple[str, dict[str, Any]] | None = None
@@ -87,6 +92,11 @@ class ThreadStack:
                 self.version = next(_VERSIONS) if self.states else left[0].before
                 return left
         return []
+
+    def forget(self, epoch: int) -> None:
+        """All sessions have ended: what they knew to be open is not of later ones."""
+        self.lost += [entry for entry in self.entries if entry.by_call]
+        self.entries, self.states, self.version, self.epoch = [], [], next(_VERSIONS), epoch
 
     def by_call(self) -> Entry | None:
         """The innermost scope that a call ends."""
@@ -122,9 +132,17 @@ class _Local(threading.local):
         self.stack = ThreadStack()
         if threading.current_thread() is threading.main_thread():
             _MAIN[:] = [self.stack]
-        elif main is not None:
+        elif main is not None and main.epoch == _ended.epoch:
             self.stack.entries = list(main.entries)
+        self.stack.epoch = _ended.epoch
 
+
+@dataclass
+class _Ended:
+    epoch: int = 0
+
+
+_ended = _Ended()
 
 _VERSIONS = itertools.count(1)
 
@@ -134,11 +152,33 @@ _local = _Local()
 
 def current() -> ThreadStack:
     """This thread's stack."""
-    return _local.stack
+    stack = _local.stack
+    if stack.epoch != _ended.epoch:
+        stack.forget(_ended.epoch)
+    return stack
+
+
+def forget_all() -> None:
+    """All sessions have ended: no thread is in a scope or a state any more."""
+    _ended.epoch += 1
 
 
 def _is_own(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith((_OWN, "<launch of "))
+
+
+def _is_programs(frame: FrameType) -> bool:
+    caller = frame.f_back
+    for_own = frame.f_code.co_filename == _CONTEXTS and caller is not None and _is_own(caller)
+    return not (_is_own(frame) or for_own)
+
+
+def program_level() -> int:
+    """The ``stacklevel`` with which a warning of the caller names the program's line."""
+    level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # who calls is the question
+    while not _is_programs(frame) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def call_stack() -> tuple[str, ...]:
@@ -146,9 +186,7 @@ def call_stack() -> tuple[str, ...]:
     found: list[str] = []
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # who calls is the question
     while frame is not None:
-        code, caller = frame.f_code, frame.f_back
-        for_own = code.co_filename == _CONTEXTS and caller is not None and _is_own(caller)
-        if not (_is_own(frame) or for_own):
-            found.append(f"{code.co_filename}:{frame.f_lineno}@{code.co_name}")
-        frame = caller
+        if _is_programs(frame):
+            found.append(f"{frame.f_code.co_filename}:{frame.f_lineno}@{frame.f_code.co_name}")
+        frame = frame.f_back
     return tuple(reversed(found))

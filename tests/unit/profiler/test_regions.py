@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,15 @@ import tritonx
 import tritonx.language as tl
 import tritonx.profiler as proton
 import tritonx.profiler.language as pl
+from tritonx.backends.api import ClockTimer
 from tritonx.interpreter import interpreted
 from tritonx.profiler.errors import BadProfile, RecordsDropped
-from tritonx.profiler.flags import flags
 from tritonx.profiler.mode import MMA, Default, MetricType
-from tritonx.runtime.driver import choice
 from tritonx.runtime.errors import NotOffered, TritonError
+from tritonx.runtime.launch.measured_launch import MeasuredLaunch
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 Node = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    yield
-    proton.finalize()
-    assert not choice.instrumentation_mode and choice.listener is None and not flags.instrumentation_on
 
 
 @tritonx.jit
@@ -205,8 +198,10 @@ def test_the_last_records_are_kept(tmp_path: Path) -> None:
     """Of 2 x 20 + 2 records a buffer of 16 has the last 7 whole turns: an end of the eighth has lost its start."""
     x = np.zeros(20, np.int32)
     size = 64 + 16 * 16
-    with pytest.warns(RecordsDropped, match=r"turning: 26 records of 1 warps are gone.*a warp keeps 16"):
+    with pytest.warns(RecordsDropped, match=r"turning: 26 records of 1 warps are gone.*a warp keeps 16") as told:
         found = tree(tmp_path, lambda: turning[(1,)](x, 20), mode=Default(buffer_size=size))
+    line = Path(__file__).read_text().splitlines()[told[0].lineno - 1]
+    assert told[0].filename == __file__ and "turning[(1,)](x, 20)" in line
     assert x.tolist() == list(range(20))
     [outer] = found["children"]
     assert outer["frame"]["name"] == "outer" and "cycles" not in outer["metrics"]
@@ -277,6 +272,8 @@ def test_a_name_is_a_string() -> None:
 
     with pytest.raises(TritonError, match="the name of a region is a string"):
         named.warmup(np.zeros(8), B=8, grid=(1,))
+    with pytest.raises(TritonError, match="has half a character"):
+        named.warmup(np.zeros(8), B="\ud800", grid=(1,))
 
 
 def test_a_language_can_be_excluded() -> None:
@@ -318,6 +315,23 @@ def test_modes_that_are_not_offered(mode: str, text: str) -> None:
 def test_a_buffer_that_is_too_small_is_refused_at_the_record(tmp_path: Path) -> None:
     with pytest.raises(TritonError, match="buffer_size=64 holds no record"):
         tree(tmp_path, lambda: turning[(1,)](np.zeros(4, np.int32), 4), mode="default:buffer_size=64")
+
+
+def test_memory_for_records_is_lent_before_the_launch_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    lent, begin, end = MeasuredLaunch._lent, ClockTimer.begin, ClockTimer.end  # pyright: ignore[reportPrivateUsage]  # its order
+    monkeypatch.setattr(MeasuredLaunch, "_lent", lambda *given: [said.append("lent"), lent(*given)][1])
+    monkeypatch.setattr(ClockTimer, "begin", lambda *given: [said.append("begin"), begin(*given)][1])
+    monkeypatch.setattr(ClockTimer, "end", lambda *given: [said.append("end"), end(*given)][1])
+    tree(tmp_path, lambda: turning[(1,)](np.zeros(4, np.int32), 4))
+    assert "".join(said).endswith("lentbeginend") and said.count("end") == 1
+
+
+@pytest.mark.parametrize("size", [1 << 31, 10**23, "9" * 5000, "x"])
+def test_the_size_of_a_buffer_is_told_at_the_record(size: object) -> None:
+    with pytest.raises(TritonError, match=r"is no number of bytes up to 1073741824") as told:
+        turning[(1,)](np.zeros(4, np.int32), 4, instrumentation_mode=f"default:buffer_size={size}")
+    assert 'pl.scope("outer")' in str(told.value)
 
 
 def test_modes_are_of_the_backend() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import tritonx.profiler as proton
 from tritonx.interpreter import interpreted
 from tritonx.profiler.errors import BadProfile, CannotWrite, MetricMismatch, UnknownSession
 from tritonx.profiler.flags import flags
-from tritonx.profiler.hooks import Hook, HookManager, LaunchHook
+from tritonx.profiler.hooks import Hook, LaunchHook
 from tritonx.profiler.recorder import RECORDER, timer_of
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.errors import TritonError
@@ -44,16 +43,6 @@ def plain(x, B: tl.constexpr = N):
 @pytest.fixture
 def x() -> Any:
     return np.zeros(N, np.float32)
-
-
-@pytest.fixture(autouse=True)
-def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    yield
-    for session in list(RECORDER.sessions):
-        RECORDER.forget(session)
-    HookManager.unregister()
-    assert not knobs.runtime.launch_enter_hook and not knobs.runtime.launch_exit_hook
 
 
 def names(node: Any) -> Any:

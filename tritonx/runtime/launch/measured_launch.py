@@ -6,7 +6,7 @@ allocate nor wait: it runs the kernel without records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Protocol
@@ -110,7 +110,18 @@ class RecordsOfLines:
 
 
 Recorded = RecordsOfLaunch | RecordsOfLines
-Listener = Callable[[Recorded], None]
+
+
+class Listener(Protocol):
+    """Who is told of launches that record, in the thread that launches."""
+
+    def begins(self) -> None:
+        """Memory has been lent; the kernel itself is launched now."""
+        ...
+
+    def recorded(self, records: Recorded) -> None:
+        """The kernel has been launched."""
+        ...
 
 
 def records_of(
@@ -149,6 +160,8 @@ class MeasuredLaunch:
         recording = Recording(warps, int(metadata.region_slots), metadata.region_clock == "nanoseconds")
         nbytes = max(x * y * z * int(metadata.num_ctas) * recording.block_bytes, 8)
         memory = self._lent(nbytes)
+        if choice.listener is not None:
+            choice.listener.begins()
         try:
             self.launch(x, y, z, stream, *values, memory.address)
         except BaseException:
@@ -158,7 +171,7 @@ class MeasuredLaunch:
             self.driver.synchronize(self.device)
             memory.free()
         else:
-            choice.listener(RecordsOfLaunch(self.kernel, recording, (x, y, z), memory))
+            choice.listener.recorded(RecordsOfLaunch(self.kernel, recording, (x, y, z), memory))
 
     def _lent(self, nbytes: int) -> _Memory:
         """Raises MemoryError."""
