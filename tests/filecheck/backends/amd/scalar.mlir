@@ -28,10 +28,12 @@ tt.func public @from_integer(%n: i32, %out: !tt.ptr<bf16>, %other: !tt.ptr<f16>)
   tt.return
 }
 
-// A power of two is one instruction, which flushes subnormal results; an exponential keeps them.
+// A power of two is one instruction, which flushes subnormal results; an exponential, of a product with log2(e), keeps
+// them.
 // CHECK-LABEL: define amdgpu_kernel void @powers(
 // CHECK: call float @llvm.amdgcn.exp2.f32(float [[X:%.+]])
-// CHECK: call float @llvm.exp.f32(float [[X]])
+// CHECK: [[POWER:%.+]] = fmul float [[X]], 0x3FF7154760000000
+// CHECK: call float @llvm.exp2.f32(float [[POWER]])
 tt.func public @powers(%p: !tt.ptr<f32>, %out: !tt.ptr<f32>) {
   %x = tt.load %p : !tt.ptr<f32>
   %y = math.exp2 %x : f32

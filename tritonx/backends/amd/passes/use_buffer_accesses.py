@@ -19,12 +19,12 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.properties import stated_number
-from tritonx.ir.types import element_type, i32, is_tensor, type_of, with_element
+from tritonx.ir.types import element_type, i32, i64, is_tensor, type_of, with_element
 
 
 @dataclass(frozen=True)
 class Part:
-    """A tile of i32 offsets, and the changes of shape that its sum with a pointer has gone through, in order."""
+    """A tile of integer offsets, and the changes of shape that its sum with a pointer has gone through, in order."""
 
     offset: SSAValue
     changes: tuple[Operation, ...] = ()
@@ -44,8 +44,9 @@ class UseBufferAccesses(ModulePass):
 
     Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
     `ttg.async_copy_global_to_local` by `amdg.buffer_load_to_local`, where the pointers are an argument marked
-    `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets. The offsets' sum is taken not to wrap,
-    as addresses in a buffer of less than 2 GiB do not. Volatile accesses stay."""
+    `tt.pointer_range = 32` (or a scalar offset from one), plus offsets. Their sum is taken not to wrap, as addresses
+    in a buffer of less than 2 GiB do not; of 64 bits the lower 32 are taken, which is all that a place in such a
+    buffer has. Volatile accesses stay."""
 
     name = "use-buffer-accesses"
     contract = Contract(
@@ -136,10 +137,10 @@ def _buffer(op: Operation, pointers: SSAValue) -> tuple[Builder, SSAValue, SSAVa
 
 
 def offsets_of(builder: Builder, found: Split) -> list[SSAValue]:
-    """The offsets whose sum is that of ``found``, all of the shape of its tile."""
+    """The i32 offsets whose sum is that of ``found``, all of the shape of its tile."""
     made: list[SSAValue] = []
     for part in found.parts:
-        value = part.offset
+        value = _narrowed(builder, part.offset)
         for change in part.changes:
             type_ = with_element(type_of(change.results[0]), i32)
             value = builder.emit(change.__class__, (value,), (type_,), change.properties)
@@ -148,9 +149,7 @@ def offsets_of(builder: Builder, found: Split) -> list[SSAValue]:
 
 
 def split(pointers: SSAValue) -> Split | None:
-    """A tile of pointers taken apart; None where it is computed in another way than by adding 32-bit offsets to one
-    scalar.
-    """
+    """A tile of pointers taken apart; None where it is computed in another way than by adding offsets to one scalar."""
     parts: list[Part] = []
     changes: tuple[Operation, ...] = ()
     while True:
@@ -159,10 +158,7 @@ def split(pointers: SSAValue) -> Split | None:
             case tile.SplatOp():
                 return Split(op.src, tuple(reversed(parts)))
             case tile.AddPtrOp():
-                offset = _narrow(op.offset)
-                if offset is None:
-                    return None
-                parts.append(Part(offset, changes))
+                parts.append(Part(op.offset, changes))
                 pointers = op.ptr
             case tile.BroadcastOp() | tile.ExpandDimsOp() | gpu_layout.ConvertLayoutOp():
                 changes = op, *changes
@@ -171,14 +167,15 @@ def split(pointers: SSAValue) -> Split | None:
                 return None
 
 
-def _narrow(offset: SSAValue) -> SSAValue | None:
-    """The i32 tile that ``offset`` is, or was extended from."""
-    if element_type(type_of(offset)) == i32:
+def _narrowed(builder: Builder, offset: SSAValue) -> SSAValue:
+    """The i32 tile that ``offset`` is, or was extended from, or its lower half."""
+    owner, width = offset.owner, element_type(type_of(offset))
+    if width == i32:
         return offset
-    owner = offset.owner
     if isinstance(owner, arith.ExtSIOp) and element_type(type_of(owner.operands[0])) == i32:
         return owner.operands[0]
-    return None
+    narrow = with_element(type_of(offset), i32)
+    return builder.emit(arith.TruncIOp if width == i64 else arith.ExtSIOp, (offset,), (narrow,))
 
 
 def _stays_in_buffer(carried: Carried) -> bool:
