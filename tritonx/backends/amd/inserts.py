@@ -15,11 +15,13 @@ from tritonx.backends.amd.targets import SHARED_REGISTERS, processor
 from tritonx.backends.api import Options, Target
 from tritonx.transforms.gpu.rematerialise import Rematerialise
 from tritonx.transforms.pass_list import Insert
+from tritonx.transforms.pipelining.expand_pipeline import ExpandPipeline
 from tritonx.transforms.tile.dce import DeadCodeElimination
 
 
 def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     """In the order in which they run. Buffer instructions are an option."""
+    yield Insert(ExpandPipeline(short=True), instead="expand-pipeline")
     yield Insert(OrderCopies(copied_widths(target, options)), after="expand-pipeline")
     yield Insert(Rematerialise(shared=SHARED_REGISTERS), after="dce")
     yield Insert(PointersForBufferAtomics(), before="widen-float8")

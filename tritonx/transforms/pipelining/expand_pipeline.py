@@ -8,6 +8,10 @@ included: what runs ahead runs for iterations that there are not (`run_ahead`).
 Two things have the loop carry a value that one interval needs of an earlier one, once for each interval between: an
 op of a later stage uses it, or the loop carries it on to the next iteration. The second is treated as the first: an
 argument of the body is an op that runs at the start of an interval, in the stage of what is yielded for it.
+
+A loop that is known to have no more iterations than run ahead of it would load nothing itself. Where a target wants it
+(`short`), such a loop is written out, under the condition that it runs at all: nothing runs for iterations that there
+are not, and nothing is carried.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i1, i32, i64
 from tritonx.ir.walk import ops_in
+from tritonx.transforms.pipelining.iterations import iterations_if_any
 from tritonx.transforms.pipelining.loop_schedule import (
     LAST_STAGE,
     TOPIC,
@@ -48,7 +53,8 @@ from tritonx.transforms.pipelining.run_ahead import may_run_ahead, predicate
 @dataclass(frozen=True)
 class ExpandPipeline(ModulePass):
     """Runs the schedules of `scf.for` loops, inner ones first, and takes their attributes away. A schedule of one
-    stage only reorders the body.
+    stage only reorders the body. With ``short`` no loop is left of one that has, if it runs, at most as many
+    iterations as run ahead.
 
     Ops of earlier stages than the last must be such that they do nothing for iterations that there are not, or can be
     kept from it: a loop with others, or whose schedule contradicts itself, stays as it is. Waits for copies of the
@@ -64,13 +70,16 @@ class ExpandPipeline(ModulePass):
         needs=("schedule-loops", "buffer-values"),
     )
 
+    short: bool = False
+    """Whether to write out loops of few iterations."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in scheduled_loops(op):
             schedule = schedule_of(loop)
             assert schedule is not None
             if (fault := fault_of(schedule)) is None:
                 with in_place_of(loop):
-                    _Expansion(schedule).run()
+                    _Expansion(schedule).run(short=self.short)
             else:
                 explain(TOPIC, loop, f"not pipelined: {fault}")
                 drop_schedule(loop)
@@ -105,7 +114,7 @@ class _Expansion:
         self.now: ValueMap = {}
         """In the new loop: the results of this interval."""
 
-    def run(self) -> None:
+    def run(self, *, short: bool) -> None:
         if needless := _count_groups(self.schedule):
             for wait, first in needless:
                 wait.retToken.replace_all_uses_with(first.retToken)
@@ -113,13 +122,24 @@ class _Expansion:
             schedule = schedule_of(self.loop)
             assert schedule is not None
             self.schedule = schedule
+        count = iterations_if_any(self.loop) if short else None
+        if count is not None and count <= self.last:
+            self._write_out(count)
+        else:
+            self._pipeline()
+        if any(isinstance(op, AsyncCommitGroupOp) for op in self.schedule.order):
+            self._wait_for_copies()
+        erase(self.loop)
+
+    def _pipeline(self) -> None:
         for each in self.schedule.carried:
             if each.result.first_use is not None:
                 self._carry(self._key(each.argument, self.last))
         for op in self.schedule.order:
             for value in needed(op):
                 self._carry(self._key(value, self.schedule.stage(op)))
-        self._in_front()
+        builder = Builder.before(self.loop)
+        self._intervals(builder, range(self.last), _Existing(self.loop, builder, self.loop.lb, self.last))
         loop = self._loop()
         numbers = {key: number for number, key in enumerate(self.around)}
         for each in self.schedule.carried:
@@ -129,9 +149,24 @@ class _Expansion:
                 result = loop.results[numbers[key]]
                 result.name_hint = each.result.name_hint
                 each.result.replace_all_uses_with(result)
-        if any(isinstance(op, AsyncCommitGroupOp) for op in self.schedule.order):
-            self._wait_for_copies()
-        erase(self.loop)
+
+    def _write_out(self, count: int) -> None:
+        """All intervals, those of the loop in a branch."""
+        builder = Builder.before(self.loop)
+        exists = _Existing(self.loop, builder, self.loop.lb, self.last, count)
+        runs = exists.iteration(0)
+        self._intervals(builder, range(self.last), exists, count)
+        taken, otherwise = Block(), Block()
+        inside = Builder(taken, self.loop.location)
+        self._intervals(inside, range(self.last, self.last + count), None, count)
+        used = [each for each in self.schedule.carried if each.result.first_use is not None]
+        inside.create(scf.YieldOp, [self._before(each.argument, count, inside) for each in used])
+        Builder(otherwise, self.loop.location).create(scf.YieldOp, [each.initial.value for each in used])
+        regions = (Region(taken), Region(otherwise))
+        made = builder.create(scf.IfOp, (runs,), [each.result.type for each in used], regions=regions)
+        for each, result in zip(used, made.results, strict=True):
+            result.name_hint = each.result.name_hint
+            each.result.replace_all_uses_with(result)
 
     # --- what is needed of earlier intervals
 
@@ -187,15 +222,16 @@ class _Expansion:
 
     # --- in front of the loop
 
-    def _in_front(self) -> None:
-        builder = Builder.before(self.loop)
-        exists = _Existing(self.loop, builder, self.loop.lb, self.last)
-        for interval in range(self.last):
+    def _intervals(
+        self, builder: Builder, intervals: range, exists: _Existing | None, count: int | None = None
+    ) -> None:
+        """Ops of the first intervals, only where there are their iterations, which are ``count`` if that is known."""
+        for interval in intervals:
             for op in self.schedule.order:
                 iteration = interval - self.schedule.stage(op)
-                if iteration >= 0:
+                if iteration >= 0 and (count is None or iteration < count):
                     values = {value: self._before(value, iteration, builder) for value in needed(op)}
-                    made = self._copy(op, values, builder, exists.iteration(iteration))
+                    made = self._copy(op, values, builder, None if exists is None else exists.iteration(iteration))
                     self.made.update(((old, iteration), new) for old, new in zip(op.results, made, strict=True))
                 elif isinstance(op, AsyncCommitGroupOp):  # waits count as if every interval were whole
                     builder.create(AsyncCommitGroupOp, (), (ASYNC_TOKEN,))
@@ -324,10 +360,12 @@ def _advanced(builder: Builder, loop: scf.ForOp, counter: SSAValue, iterations: 
 
 
 class _Existing:
-    """Whether there are iterations behind the one of `counter`, as values."""
+    """Whether there are iterations behind the one of `counter`, as values. ``count`` there are if there are any."""
 
-    def __init__(self, loop: scf.ForOp, builder: Builder, counter: SSAValue, most: int) -> None:
-        self.builder, self.loop, self.counter = builder, loop, counter
+    def __init__(
+        self, loop: scf.ForOp, builder: Builder, counter: SSAValue, most: int, count: int | None = None
+    ) -> None:
+        self.builder, self.loop, self.counter, self.count = builder, loop, counter, count
         self.known: dict[int, SSAValue] = {}
         if most:
             unsigned = loop.unsigned is not None
@@ -337,6 +375,8 @@ class _Existing:
 
     def iteration(self, number: int) -> SSAValue:
         """Of the iteration so many behind that of the counter, which is below the bound, or 0."""
+        if self.count is not None and number < self.count:
+            return self.known[0]
         if number not in self.known:
             self.known[number] = self._make(number)
         return self.known[number]

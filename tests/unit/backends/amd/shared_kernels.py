@@ -55,3 +55,26 @@ def attention(
         acc = acc * alpha[:, None] + tl.dot(p.to(v.dtype), v)
         most = now
     tl.store(o_ptr + rows[:, None] * D + dims[None, :], (acc / total[:, None]).to(tl.float16))
+
+
+@triton.jit
+def up_to_diagonal(a, b, o, whole, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, LENGTH: tl.constexpr):
+    """Rows of A times columns of B, which lie one behind the other, up to row `whole`, and then `LENGTH` rows more of
+    which row r of the result takes the first r: as causal attention does, in two loops, the second one's bounds known
+    but for a number."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    width = whole + LENGTH
+    a_ptrs = a + m[:, None] * width + k[None, :]
+    b_ptrs = b + k[:, None] * N + n[None, :]
+    total = tl.zeros((M, N), tl.float32)
+    for _ in range(0, whole, K):
+        total = tl.dot(tl.load(a_ptrs), tl.load(b_ptrs), total)
+        a_ptrs += K
+        b_ptrs += K * N
+    for start in range(whole, whole + LENGTH, K):
+        x = tl.load(a_ptrs)
+        x = tl.where(start + k[None, :] <= whole + m[:, None], x, 0)
+        total = tl.dot(x, tl.load(b_ptrs), total)
+        a_ptrs += K
+        b_ptrs += K * N
+    tl.store(o + m[:, None] * N + n[None, :], total)

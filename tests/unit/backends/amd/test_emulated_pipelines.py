@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.unit.backends.amd.shared_kernels import up_to_diagonal
 from tests.unit.transforms.pipelining.pipelined_kernels import matmul
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -66,6 +67,25 @@ def test_product_of_copies_past_registers(emulator: Any, name: str, stages: int,
     assert by_columns or "ds_read_b64_tr_b" in code
     if warps > 1:  # one need not exchange what it loads
         assert LOADED_TO_LDS.search(code) is not None, f"seed {SEED}, {emulator.arch}, {tile}"
+
+
+@pytest.mark.parametrize("emulator", CHIPS_OF_COPIES, indirect=True)
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_loops_of_a_known_length(emulator: Any, stages: int) -> None:
+    """A second loop goes on where the first one ends; where its loads are all in front of it, it is written out."""
+    random = Random(f"{SEED} lengths {stages} {emulator.arch}")
+    m, n, k, warps = random.choice((64, 128)), random.choice((32, 64)), 64, random.choice((2, 4))
+    length, whole = k * random.randrange(1, stages + 2), k * random.randrange(0, stages + 2)
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    a = rng.integers(-3, 4, (m, whole + length)).astype(np.float16)
+    b = rng.integers(-3, 4, (whole + length, n)).astype(np.float16)
+    o = np.full((m, n), np.nan, np.float32)
+    seen = np.arange(whole + length)[None, :] <= whole + np.arange(m)[:, None]
+    exact = np.where(seen | (np.arange(whole + length) < whole), a, 0).astype(np.float64) @ b.astype(np.float64)
+    constants = {"M": m, "N": n, "K": k, "LENGTH": length}
+    given = {"num_stages": stages, "num_warps": warps, "small": random.random() < 0.7, "async_copy": True}
+    emulator(up_to_diagonal, 1, a, b, o, whole, kwargs=constants, **given)
+    np.testing.assert_array_equal(o, exact, err_msg=f"seed {SEED}, {emulator.arch}, {constants}, {whole}, {given}")
 
 
 LOADED_TO_LDS = re.compile(r"(global_load_lds_dword|buffer_load_dword.* lds$)", re.MULTILINE)

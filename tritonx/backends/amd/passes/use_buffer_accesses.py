@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
-from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
+from tritonx.dialects.control_flow import carried_argument, carried_result
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
@@ -178,11 +178,6 @@ def _narrowed(builder: Builder, offset: SSAValue) -> SSAValue:
     return builder.emit(arith.TruncIOp if width == i64 else arith.ExtSIOp, (offset,), (narrow,))
 
 
-def _stays_in_buffer(carried: Carried) -> bool:
-    """Whether a loop carries a pointer of that kind and only adds to it."""
-    return _without_offsets(carried.yielded.value) is carried.argument and is_small_buffer(carried.initial.value)
-
-
 def _without_offsets(pointer: SSAValue) -> SSAValue:
     while isinstance(pointer.owner, tile.AddPtrOp):
         pointer = pointer.owner.operands[0]
@@ -190,11 +185,22 @@ def _without_offsets(pointer: SSAValue) -> SSAValue:
 
 
 def is_small_buffer(pointer: SSAValue) -> bool:
-    """Whether a scalar pointer lies in an argument that 32-bit offsets can address."""
-    pointer = _without_offsets(pointer)
-    carried = carried_argument(pointer) if isinstance(pointer, BlockArgument) else carried_result(pointer)
-    if carried is not None:
-        return _stays_in_buffer(carried)
+    """Whether a scalar pointer lies in arguments that 32-bit offsets can address, however often loops have gone on."""
+    found, seen, left = set[SSAValue](), set[SSAValue](), [pointer]
+    while left:
+        if (value := _without_offsets(left.pop())) in seen:
+            continue
+        seen.add(value)
+        carried = carried_argument(value) if isinstance(value, BlockArgument) else carried_result(value)
+        if carried is not None:
+            left += (carried.initial.value, carried.yielded.value)
+        else:
+            found.add(value)
+    return all(map(_is_marked, found))
+
+
+def _is_marked(pointer: SSAValue) -> bool:
+    """Whether it is an argument of the function that is said to need offsets of 32 bits only."""
     if not isinstance(pointer, BlockArgument):
         return False
     function = pointer.block.parent_op()
