@@ -1,6 +1,11 @@
 "use strict";
 // Draws a page from the facts of one kernel (facts.py) and from nothing else.
-const F = JSON.parse(document.getElementById("facts").textContent);
+async function inflated(base64) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}
+const F = JSON.parse(await inflated(document.getElementById("facts").textContent));
 const ROW = 18, $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -150,17 +155,17 @@ function levelPane(level) {
   });
 }
 function drawCode() {
-  const source = sourcePane(), levels = F.levels.map(levelPane), room = Math.max(1, Math.floor(innerWidth / 440) - 1);
+  const source = sourcePane(), made = F.levels.map(() => null), node = (n) => (made[n] ||= levelPane(F.levels[n])).node, room = Math.max(1, Math.floor(innerWidth / 440) - 1);
   const wanted = [lastIr === F.levels[0] ? 0 : F.levels.indexOf(lastIr), F.levels.length - 1];
   const on = new Set(wanted.slice(0, room));
   const bar = h("div", { class: "bar" }, h("span", { class: "soft" }, "Levels"));
   const place = h("div", { class: "panes" });
   const arrange = () => {
-    place.replaceChildren(source.node, ...levels.filter((_, n) => on.has(n)).map((each) => each.node));
+    place.replaceChildren(source.node, ...[...F.levels.keys()].filter((n) => on.has(n)).map(node));
     panes.forEach((each) => each.shown && each.show());
     [...bar.querySelectorAll("button")].forEach((button, n) => button.setAttribute("aria-pressed", on.has(n)));
   };
-  levels.forEach((level, n) => bar.append(h("button", { class: "plain", onclick: () => {
+  F.levels.forEach((level, n) => bar.append(h("button", { class: "plain", onclick: () => {
     if (on.has(n)) on.delete(n); else on.add(n);
     arrange(); pick(picked);
   } }, level.name)));

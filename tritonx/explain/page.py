@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64encode
 from html import escape
 from importlib.resources import files
 from typing import cast
@@ -32,14 +34,15 @@ HELP = (
 
 
 def page(facts: str) -> str:
-    """The page of the facts that a JSON text holds (`Facts.json`). It needs a browser of 2023 or later."""
+    """The page of the facts that a JSON text holds (`Facts.json`), which it has compressed: the code of a kernel that
+    is unrolled is megabytes. It needs a browser of 2023 or later."""
     named = cast("dict[str, str]", json.loads(facts))
     title = escape(f"{named['kernel']} · {named['target']}")
     folder = files("tritonx.explain")
     style, script = ((folder / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     keys = "".join(f"<span>{what}<kbd>{key}</kbd></span>" for key, what in KEYS)
     help_rows = "".join(f"<dt><kbd>{key}</kbd></dt><dd>{what}</dd>" for key, what in HELP)
-    data = facts.replace("<", "\\u003c")  # so that no text of the kernel ends the script
+    data = b64encode(zlib.compress(facts.encode())).decode()
     views = "".join(
         f'<section id="{name}"{kind}></section>'
         for name, kind in (
@@ -61,7 +64,7 @@ def page(facts: str) -> str:
 <div class="cards" id="cards"></div><nav id="tabs" role="tablist"></nav></header>
 <main>{views}</main><footer>{keys}</footer>
 <dialog id="help"><dl>{help_rows}</dl><form method="dialog"><button class="plain">Close</button></form></dialog>
-<script type="application/json" id="facts">{data}</script>
-<script>
+<script type="application/octet-stream" id="facts">{data}</script>
+<script type="module">
 {script}</script></body></html>
 """

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import zlib
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +187,7 @@ def test_tritonx_opt_writes_a_page_whose_source_is_the_input(tmp_path: Path) -> 
     assert opt.run(arguments, io.BytesIO(), out, err) == 0, err.getvalue()
     found = re.search(r'id="facts">(.*?)</script>', page.read_text(), re.DOTALL)
     assert found is not None and "#blocked" in out.getvalue()
-    facts = json.loads(found[1])
+    facts = json.loads(zlib.decompress(b64decode(found[1])))
     assert facts["sources"][0]["lines"] == path.read_text().splitlines()
     number, line = facts["places"][facts["accesses"][0]["place"]]
     assert "tt.load" in facts["sources"][number]["lines"][line - 1]
