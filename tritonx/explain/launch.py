@@ -101,6 +101,8 @@ def launch_facts(
         return LaunchFacts(launch.grid, text=str(trips), place=places.of(trips.loop))
     if target is None or target.chip is None:
         return LaunchFacts(launch.grid, text=f"the numbers of no chip are known for {facts.target}")
+    if refusal := target.chip.refusal(launch.grid, facts.threads, int(facts.options.get("num_ctas", "1"))):
+        return LaunchFacts(launch.grid, text=refusal)
     held = launch.held if launch.held is not None else 2**63
     found = predicted(facts, target, launch.programs, trips, held)
     if found is None:

@@ -3,6 +3,7 @@ parameters and of a program's index, and what the bounds of loops fold to is rea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from xdsl.context import Context
@@ -15,6 +16,7 @@ from tritonx.ir.edit import erase, insert_before
 from tritonx.ir.fold import attribute_for, constant_of
 from tritonx.ir.source import source_of
 from tritonx.ir.walk import ops_in
+from tritonx.runtime.launch.grids import program_at
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.inline import Inline
 from tritonx.transforms.tile.lift_control_flow import LiftControlFlow
@@ -42,13 +44,11 @@ def chain_of(op: Operation) -> Chain:
 def trips_of(module: ModuleOp, scalars: Mapping[int, int], grid: tuple[int, int, int]) -> Trips:
     """Of a kernel of `tt` whose parameters have these values by position. The first, the middle and the last program
     are tried. Raises `UnknownTrips`."""
-    width, height, depth = grid
-    programs = width * height * depth
+    programs = math.prod(grid)
     chosen = sorted({0, programs // 2, programs - 1}) if programs else []
     found: Trips = {}
     for number in chosen:
-        program = (number % width, number // width % height, number // width // height)
-        for loop, times in _of_program(module.clone(), scalars, program, grid):
+        for loop, times in _of_program(module.clone(), scalars, program_at(number, grid), grid):
             at = chain_of(loop)
             found[at] = found.get(at, 0.0) + times / len(chosen)
     return found

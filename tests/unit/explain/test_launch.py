@@ -11,6 +11,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tritonx.backends.registry import parse_target
 from tritonx.explain.launch import integers_of, launch_of
 from tritonx.explain.trips import Trips, UnknownTrips, trips_of
 from tritonx.runtime.errors import UnsupportedArgument
@@ -87,10 +88,7 @@ def ours(kernel: Any, grid: tuple[int, int, int], **arguments: object) -> Trips:
     source = tritonx.compiler.ASTSource(kernel, wanted.signature, wanted.constants, wanted.attrs)
     module = source.make_module(request.placement.target, request.options)
     launch = launch_of(grid, arguments)
-    found: Trips = {}
-    for chain, times in trips_of(module, integers_of(launch, source, module), grid).items():
-        found[chain[:1]] = found.get(chain[:1], 0.0) + times
-    return found
+    return trips_of(module, integers_of(launch, source, module), grid)
 
 
 def counted(kernel: Any, grid: tuple[int, int, int], **arguments: object) -> Trips:
@@ -120,6 +118,12 @@ def test_bounds_follow_the_program_branches_and_other_loops(_: int) -> None:
 
 
 @tritonx.jit
+def copy(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+
+@tritonx.jit
 def summed(x, n, B: tl.constexpr):
     total = tl.zeros((B,), tl.float32)
     for i in range(n):
@@ -143,6 +147,51 @@ def test_a_helpers_loop_has_the_iterations_of_its_call() -> None:
     assert len(seconds) == 3 and seconds[0] == seconds[1]
     other = twice.explain(x, y, 1000, 2, SMALL=32, LARGE=4096, grid=(2000,), target="cuda:90").facts.launch
     assert other is not None and other.device_seconds > 3 * seconds[0] > 3 * seconds[2]
+
+
+def test_a_check_tells_the_calls_of_a_helper_apart() -> None:
+    """The helper's loop has another body for each call, and the larger one has not the smaller one's iterations."""
+    x, y = np.ones(1 << 16, np.float32), f32(1)
+    few, many = random.randrange(2, 5), random.randrange(1000, 1500)
+    arguments = {"x": x, "y": y, "few": few, "many": many, "SMALL": 32, "LARGE": 4096}
+    assert sorted(counted(twice, (3, 1, 1), **arguments).values()) == [few, many]
+    assert counted(twice, (3, 1, 1), **arguments) == ours(twice, (3, 1, 1), **arguments)
+    runs = Runs(innermost(twice, Launch((2000, 1, 1), (), arguments)), 10.0)
+    (one,), _ = Predictor([parse_target("cuda:90")[1]], 10.0).of(runs, "")
+    launch = twice.explain(*arguments.values(), grid=(2000,), target="cuda:90").facts.launch
+    assert launch is not None and one.device_seconds == pytest.approx(launch.device_seconds)
+
+
+@pytest.mark.parametrize(
+    ("target", "grid", "most"),
+    [
+        ("cuda:90", (1, 65536, 1), "2147483647 x 65535 x 65535 blocks"),
+        ("cuda:80", (2, 2, 65536), "2147483647 x 65535 x 65535 blocks"),
+        ("hip:gfx942", (2**24, 1, 1), "4294967295 threads in x"),
+    ],
+)
+def test_no_time_is_told_of_a_grid_that_no_launch_takes(target: str, grid: tuple[int, int, int], most: str) -> None:
+    """One program less in that dimension is launched; nothing below runs so many."""
+    n, B = 100, 128
+    x = f32(n)
+    less = tuple(each if each < 100 else each - 1 for each in grid)
+    for extents, taken in ((grid, False), (less, True)):
+        launch = copy.explain(x, x, n, B=B, grid=extents, target=target).facts.launch
+        assert launch is not None and (launch.bound != "") == taken and (most in launch.text) == (not taken)
+        runs = Runs(innermost(copy, Launch(extents, (x, f32(n), n), {"B": B})), 10.0, keep=False)
+        found, why = Predictor([parse_target(target)[1]], 10.0).of(runs, "n=100")
+        assert len(found) == taken and (f"is too large: {launch.chip or ''}" in why) == (not taken)
+    with pytest.raises(UnsupportedArgument, match="below 2\\^31"):
+        Runs(innermost(copy, Launch((2**31,), (x, f32(n), n), {"B": B})), 10.0, keep=False)
+
+
+def test_a_grid_that_is_computed_of_a_dtype_is_refused() -> None:
+    with pytest.raises(UnsupportedArgument, match=r"the grid's function raises TypeError: .*; of y, n only the dtype"):
+        copy.explain(f32(8), np.float32, np.int32, B=8, grid=lambda meta: (meta["n"] // 8,), target="cuda:90")
+    with pytest.raises(UnsupportedArgument, match=r"raises AttributeError: .*; of x only the dtype"):
+        copy.explain(np.float32, f32(8), 8, B=8, grid=lambda meta: (meta["x"].size,), target="cuda:90")
+    known = copy.explain(np.float32, f32(8), 8, B=8, grid=lambda meta: (meta["n"] // 8,), target="cuda:90")
+    assert known.facts.launch is not None and known.facts.launch.grid == (1, 1, 1)
 
 
 def test_a_descriptor_has_numbers_too() -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tritonx.analysis.chip import Chip
 from tritonx.analysis.unit_costs import UnitCosts
-from tritonx.backends.amd.targets import SHARED_REGISTERS, Processor
+from tritonx.backends.amd.targets import MOST_THREADS, SHARED_REGISTERS, Processor
 
 _CDNA = UnitCosts(
     products=(("f16", 1024), ("bf16", 1024), ("f32", 128), ("i8", 2048), ("f64", 128), ("f8E4M3FNUZ", 2048)),
@@ -33,7 +33,7 @@ _RDNA = UnitCosts(
     stores_slots=True,
 )
 
-CHIPS = {"gfx942": Chip("MI300X", 304, 2.1e9, 5.3e12)}
+CHIPS = {"gfx942": Chip("MI300X", 304, 2.1e9, 5.3e12, threads_across=MOST_THREADS)}
 """The chip of a processor that times are estimated for (AMD's data sheet)."""
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tritonx.backends.amd.launch.parameters import layout_of, offsets_of, values_of
-from tritonx.backends.amd.targets import parse
+from tritonx.backends.amd.targets import MOST_THREADS, parse
 from tritonx.backends.api import KernelImage, LaunchTimer, LoadedKernel, Target
 from tritonx.runtime.devices.loaded_modules import LoadedModule, UnusedModules
 from tritonx.runtime.devices.pytorch import PyTorchDriver
@@ -181,7 +181,7 @@ class AmdKernel:
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
         """The parameters travel as one block of bytes, which HIP copies; the LDS is static, so no dynamic amount is
         asked for."""
-        if grid[0] * self.threads >= 1 << 32:
+        if grid[0] * self.threads > MOST_THREADS:
             raise UnsupportedArgument(
                 f"the grid {grid} is too large: HIP takes fewer than 2^32 threads in x. "
                 "Put some of the programs in y, or give each more to do."

@@ -15,6 +15,9 @@ SHARED_REGISTERS = 65536
 """Of 32 bits, those of the blocks that are to run beside each other: half of what a compute unit of CDNA has, a third
 of what two of RDNA have together, so that neither is filled to the last one."""
 
+MOST_THREADS = 2**32 - 1
+"""Of a launch in x (HIP's `hipModuleLaunchKernel`)."""
+
 _SIMDS = 4
 """Of a compute unit (CDNA), or of the two that a work-group of RDNA runs on: its waves are shared out among them."""
 

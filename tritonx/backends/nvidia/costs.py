@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tritonx.analysis.chip import Chip
 from tritonx.analysis.unit_costs import UnitCosts
-from tritonx.backends.nvidia.targets import MAX_REGISTERS
+from tritonx.backends.nvidia.targets import GRID_LIMITS, MAX_REGISTERS
 
 _REGISTERS = UnitCosts(held_bytes=128, register_bytes=256 * 1024, thread_bytes=4 * MAX_REGISTERS)
 
@@ -44,8 +44,8 @@ _HOPPER = replace(
 _COSTS = {75: _TURING, 80: _AMPERE, 86: _SMALL_AMPERE, 89: _ADA, 90: _HOPPER, 100: _HOPPER, 120: _ADA}
 
 CHIPS = {
-    80: Chip("A100 80 GB SXM", 108, 1.41e9, 2.039e12),
-    90: Chip("H200", 132, 1.98e9, 4.8e12),
+    80: Chip("A100 80 GB SXM", 108, 1.41e9, 2.039e12, GRID_LIMITS),
+    90: Chip("H200", 132, 1.98e9, 4.8e12, GRID_LIMITS),
 }
 """The chip of a compute capability that times are estimated for (NVIDIA's data sheets)."""
 

@@ -20,6 +20,9 @@ RESERVED = 1024
 """Bytes of shared memory that a multiprocessor keeps for each block, from compute capability 8.0 on (CUDA C++
 programming guide, "Shared memory")."""
 
+GRID_LIMITS = 2**31 - 1, 65535, 65535
+"""Blocks in x, y and z: the same on every device since compute capability 3.0 (CUDA programming guide)."""
+
 MAX_REGISTERS = 255
 """Of a thread: the last number names no register."""
 

@@ -15,6 +15,12 @@ EXTENT_LIMIT = 1 << 31
 ONES = (), (1, 1), (1,), ()
 
 
+def program_at(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The indices of the program of this number, which counts x fastest."""
+    x, y, _ = grid
+    return number % x, number // x % y, number // x // y
+
+
 def three(grid: object) -> tuple[int, int, int]:
     """A grid of one to three extents as three. Raises UnsupportedArgument."""
     if not isinstance(grid, tuple | list):

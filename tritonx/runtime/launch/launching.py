@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from tritonx.backends.api import Backend, Options, Target
 from tritonx.backends.registry import launch_options, parse_options, portable_options
 from tritonx.kernel.dependencies import Global, Name, plain_value, rebound
+from tritonx.kernel.interface import MockTensor
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
@@ -126,8 +127,20 @@ class Launcher:
         return self._request(specs, bound, given), given
 
     def extents(self, grid: object, bound: dict[str, Any], given: dict[str, Any]) -> tuple[int, int, int]:
-        """The three extents of a launch over ``grid``."""
-        return self.three(grid({**bound, **given}) if callable(grid) else grid)
+        """The three extents of a launch over ``grid``. Raises UnsupportedArgument, also where a function computes them
+        of an argument whose dtype alone is known."""
+        if not callable(grid):
+            return self.three(grid)
+        try:
+            found = grid({**bound, **given})
+        except Exception as error:
+            names = [name for name, value in bound.items() if isinstance(value, MockTensor)]
+            if not names:
+                raise
+            known = f"of {', '.join(names)} only the dtype is known"
+            text = f"the grid's function raises {type(error).__name__}: {error}; {known}"
+            raise misfits.bad_grid(self.kernel, text) from error
+        return self.three(found)
 
     def device_caches(self) -> DeviceCaches:
         """device → (kernels, keys, target, backend, binder)."""

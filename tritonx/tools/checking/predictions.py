@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.context import Context
 from xdsl.ir import Operation
 
 from tritonx.backends import registry
@@ -16,14 +17,15 @@ from tritonx.dialects import scf
 from tritonx.explain import explain
 from tritonx.explain.facts import Facts
 from tritonx.explain.prediction import Prediction, predicted
-from tritonx.explain.trips import Trips
+from tritonx.explain.trips import Trips, chain_of
 from tritonx.interpreter.execution import Execution
-from tritonx.interpreter.watched import EndlessProgram, user_line
+from tritonx.interpreter.watched import EndlessProgram
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import InterpreterError, TritonError
 from tritonx.tools.checking.launches import Launch, Unwrapped, configurations, innermost
 from tritonx.tools.checking.report import KernelReport
 from tritonx.tools.checking.runs import Runs
+from tritonx.transforms.tile.inline import Inline
 
 
 @dataclass
@@ -68,6 +70,9 @@ class Predictor:
             if chip is None or chip.chip is None:
                 why = f"{target}: the numbers of no chip are known"
                 continue
+            if refusal := chip.chip.refusal(runs.grid, target.warp_size * options.num_warps, options.num_ctas):
+                why = f"{target}: {refusal} [{words}]"
+                continue
             try:
                 facts = self._facts(runs.launch, target, options)
             except TritonError as error:
@@ -88,8 +93,11 @@ class Predictor:
         return self._known[key]
 
     def trips(self, runs: Runs) -> Trips:
-        """How often the body of a loop is executed, on average of the programs that are tried, whatever calls it."""
-        loops = [op for op in runs.ops if isinstance(op, scf.ForOp | scf.WhileOp)]
+        """How often the body of a loop is executed, on average of the programs that are tried. Two calls of a function
+        that is inlined have two loops."""
+        module = runs.module.clone()
+        Inline().apply(Context(), module)
+        loops = [op for op in module.walk() if isinstance(op, scf.ForOp | scf.WhileOp)]
         if not loops or not runs.programs:
             return {}
         direct = {op: loop for loop in loops for block in loop.regions[-1].blocks for op in block.ops}
@@ -109,13 +117,12 @@ class Predictor:
             return counted
 
         chosen = sorted({0, runs.programs // 2, runs.programs - 1})
-        runs.some(Execution(runs.grid, runs.memory, watch=watch), chosen)
+        runs.some(module, Execution(runs.grid, runs.memory, watch=watch), chosen)
         found: Trips = {}
         for loop in loops:
             times = max((counts[op] for op, own in direct.items() if own is loop), default=0)
-            if (place := user_line(loop)) is not None:
-                at = (":".join(map(str, place)),)
-                found[at] = found.get(at, 0.0) + times / len(chosen)
+            at = chain_of(loop)
+            found[at] = found.get(at, 0.0) + times / len(chosen)
         return found
 
 

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tritonx.analysis.written import written_arguments
 from tritonx.dialects import scf, tile
 from tritonx.interpreter import fresh_memory
-from tritonx.interpreter.arguments import bind_arguments, normalise_grid
+from tritonx.interpreter.arguments import bind_arguments
 from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.ir_launch import bind
 from tritonx.interpreter.machine import Machine
@@ -33,6 +34,7 @@ from tritonx.interpreter.watched import Saved, Watch, WatchedMemory
 from tritonx.interpreter.widen import NotWidened, widened
 from tritonx.ir.types import PointerType, element_type
 from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.launch.grids import program_at, three
 from tritonx.tools.checking.arguments import Contents, arrays_of
 from tritonx.tools.checking.launches import Unwrapped, asked
 
@@ -59,7 +61,7 @@ class Runs:
         extents = launch.grid
         if callable(grid := launch.grid):
             extents = asked("the grid", lambda: grid({**launch.arguments, **launch.options}))
-        self.grid = normalise_grid(cast("tuple[int, ...]", extents))
+        self.grid = three(extents)
         self.saved: Saved | None = self.memory.save() if keep else None
         self._machine: Machine | None = None
         self._execution = Execution(self.grid, self.memory, watch=self.watch.wrap)
@@ -134,18 +136,17 @@ class Runs:
                 self._machine = Machine(self.module, self._execution)
             execute(self._machine, self._arguments, self._names, self.watch.begin, backwards=backwards)
 
-    def some(self, execution: Execution, chosen: Iterable[int]) -> None:
-        """Some programs by their numbers, with the execution's own watch; memory is as before, if it could be kept.
-        Raises `KernelFault`."""
-        machine = Machine(self.module, execution)
+    def some(self, module: ModuleOp, execution: Execution, chosen: Iterable[int]) -> None:
+        """Some programs of the launch by their numbers, of a module that does what `self.module` does, with the
+        execution's own watch; memory is as before, if it could be kept. Raises `KernelFault`."""
+        machine = Machine(module, execution)
         values = bind_arguments(machine.entry(None), self._arguments, self.memory, self._names)
         run = machine.function(machine.entry(None).sym_name.data)
-        width, height, _ = self.grid
         self.watch.start(execution, recording=False)
         try:
             with np.errstate(all="ignore"), fresh_memory.unwatched():
                 for number in chosen:
-                    program = (number % width, number // width % height, number // width // height)
+                    program = program_at(number, self.grid)
                     self.watch.begin(program)
                     execution.program = program
                     run(*values)

@@ -14,7 +14,8 @@ import pytest
 
 from tritonx.backends.api import KernelImage, Parameter, Target
 from tritonx.backends.nvidia import driver
-from tritonx.backends.nvidia.launch.launcher import GRID_LIMITS, Launcher, launch_attributes
+from tritonx.backends.nvidia.launch.launcher import Launcher, launch_attributes
+from tritonx.backends.nvidia.targets import GRID_LIMITS
 from tritonx.runtime.errors import NoDevice, StartedBeforeFork, UnsupportedArgument
 from tritonx_testing.emulators.simulated_cuda import ATTRIBUTES, NAMED, SimulatedCuda
 

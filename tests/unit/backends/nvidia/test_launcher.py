@@ -22,7 +22,8 @@ import pytest
 
 from tritonx.backends.api import KernelImage, Parameter, Target
 from tritonx.backends.nvidia.launch import launcher_builtin
-from tritonx.backends.nvidia.launch.launcher import GRID_LIMITS, Launcher, can_build, fastest
+from tritonx.backends.nvidia.launch.launcher import Launcher, can_build, fastest
+from tritonx.backends.nvidia.targets import GRID_LIMITS
 from tritonx.backends.nvidia.tensor_maps.tensor_map import MapAddress
 from tritonx.runtime import knobs
 from tritonx.runtime.devices import elf

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tritonx.backends.api import KernelImage
 from tritonx.backends.nvidia.assembler.replaced_code import null_parameters
 from tritonx.backends.nvidia.launch.scratch_memory import ScratchMemory
+from tritonx.backends.nvidia.targets import GRID_LIMITS
 from tritonx.backends.nvidia.tensor_maps.tensor_map import Check, ParameterRecipe, TensorMaps
 from tritonx.runtime.devices.elf import LinkError
 from tritonx.runtime.devices.loaded_modules import LoadedModule
@@ -29,9 +30,6 @@ from tritonx.runtime.launch.parameter_values import address_of, bfloat16_bits, c
 
 if TYPE_CHECKING:
     from tritonx.backends.nvidia.tensor_maps.launch_maps import AtLaunch
-
-GRID_LIMITS = 2**31 - 1, 65535, 65535
-"""Blocks in x, y and z: the same on every device since compute capability 3.0 (CUDA programming guide)."""
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Bytes of shared memory that a kernel gets without being asked for."""
