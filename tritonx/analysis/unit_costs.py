@@ -39,7 +39,9 @@ class UnitCosts(RegisterFile):
     `copies_blocks` whether an engine copies blocks by descriptors, and `stores_slots` whether threads that load ahead
     for products store to shared memory what has come, behind the products of another iteration. `lane_bytes`: what a
     lane's asynchronous copy may be wide where those of a warp write consecutive memory, lane after lane: what cannot be
-    brought so the threads store. `copied` is how many bytes arrive in a cycle, `latency` cycles after a load was issued
+    brought so the threads store. `alternating_side`: the least rows and columns of a loop's one product for which two
+    groups of a block's warps alternate between it and memory, so that another block need not run beside it; 0: of none.
+    `copied` is how many bytes arrive in a cycle, `latency` cycles after a load was issued
     the first ones.
 
     >>> UnitCosts(lanes=64).lanes
@@ -55,6 +57,7 @@ class UnitCosts(RegisterFile):
     copies_blocks: bool = False
     stores_slots: bool = False
     lane_bytes: tuple[int, ...] = ()
+    alternating_side: int = 0
     copied: int = 32
     latency: int = 600
 

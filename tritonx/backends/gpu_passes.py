@@ -94,7 +94,13 @@ def layout_passes(gpu: GpuTarget, new: Sequence[Insert] = ()) -> Passes:
         CarryScalars(),
         ScheduleLoops(gpu),
         BufferValues(
-            memory, bool(costs.copy_bytes), costs.lane_bytes, costs.registers or 0, costs.usual, gpu.block_copies
+            memory,
+            bool(costs.copy_bytes),
+            costs.lane_bytes,
+            costs.registers or 0,
+            costs.usual,
+            costs.alternating_side,
+            gpu.block_copies,
         ),
         ExpandPipeline(),
         Fold(),

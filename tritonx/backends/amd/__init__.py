@@ -89,7 +89,7 @@ class AmdBackend(Backend):
         copies, pingpong = knobs.use_async_copy, knobs.use_block_pingpong
         return {
             "pipeline": knobs.pipeline,
-            "block_pingpong": target.arch == "gfx942" if pingpong is None else pingpong,
+            "block_pingpong": target.arch in ("gfx942", "gfx950") if pingpong is None else pingpong,
             "buffer_ops": knobs.use_buffer_ops,
             "async_copy": processor(target).reads_transposed if copies is None else copies,
             "line_info": not compilation.disable_line_info,

@@ -55,8 +55,8 @@ def get_min_dot_size(target: Target) -> Callable[[object, object], tuple[int, in
 
 
 def is_pingpong_schedule_enabled(arch: str, use_async_copy: bool) -> bool:
-    """What Triton would do by default, or the setting. Here gfx950 has it where a launch asks for it
-    (``block_pingpong``).
+    """What Triton does by default, or the setting. Here gfx950 has it without such copies as well, for what threads
+    store.
 
     >>> is_pingpong_schedule_enabled("gfx942", use_async_copy=False)
     True

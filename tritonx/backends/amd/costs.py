@@ -37,7 +37,15 @@ CHIPS = {"gfx942": Chip("MI300X", 304, 2.1e9, 5.3e12, threads_across=MOST_THREAD
 """The chip of a processor that times are estimated for (AMD's data sheet)."""
 
 
-def costs_of(processor: Processor, *, copies: bool) -> UnitCosts:
-    """Of a processor, by its family of matrix instructions; with `copies`, such as go past the registers."""
+ALTERNATING_SIDE = 128
+"""The least rows and columns of a product whose operands are copied past the registers and for which groups of warps
+alternate: in Triton 3.9 they are more than 64."""
+
+
+def costs_of(processor: Processor, *, copies: bool, alternates: bool) -> UnitCosts:
+    """Of a processor, by its family of matrix instructions; with `copies`, such as go past the registers, and groups of
+    warps that alternate meanwhile."""
     costs = _CDNA if processor.matrix == "mfma" else _RDNA
-    return replace(costs, lane_bytes=processor.lane_bytes) if copies else costs
+    if not copies:
+        return costs
+    return replace(costs, lane_bytes=processor.lane_bytes, alternating_side=ALTERNATING_SIDE if alternates else 0)

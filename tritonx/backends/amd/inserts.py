@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonx.backends.amd.layout_target import copied_widths
+from tritonx.backends.amd.layout_target import alternates, copied_widths
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
 from tritonx.backends.amd.passes.carry_scalar_pointers import CarryScalarPointers
 from tritonx.backends.amd.passes.order_copies import OrderCopies
 from tritonx.backends.amd.passes.pointers_for_buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.passes.use_buffer_accesses import UseBufferAccesses
-from tritonx.backends.amd.targets import SHARED_REGISTERS, processor
+from tritonx.backends.amd.targets import SHARED_REGISTERS
 from tritonx.backends.api import Options, Target
 from tritonx.transforms.gpu.rematerialise import Rematerialise
 from tritonx.transforms.pass_list import Insert
@@ -31,8 +31,3 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     yield Insert(DeadCodeElimination(), before="widen-float8")
     if alternates(target, options):
         yield Insert(BlockPingpong(), after="insert-barriers")
-
-
-def alternates(target: Target, options: Options) -> bool:
-    """Whether groups of warps are to alternate between memory and products, which is for CDNA."""
-    return isinstance(options, AmdOptions) and options.block_pingpong and processor(target).matrix == "mfma"

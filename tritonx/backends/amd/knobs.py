@@ -30,7 +30,7 @@ class AmdKnobs(Group):
 
     use_block_pingpong = Knob[bool | None]("TRITON_HIP_USE_BLOCK_PINGPONG", None, parse_bool)
     """Whether two groups of warps alternate between memory and products (the option ``block_pingpong``); None: on
-    gfx942."""
+    gfx942 and gfx950."""
 
     use_in_thread_transpose = Knob[bool | None]("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", None, parse_bool)
     """Without effect: operands are transposed in a thread where that is cheaper."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tritonx.backends.amd.costs import CHIPS, costs_of
 from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.amd.passes.pingpong_clusters import GROUP
 from tritonx.backends.amd.targets import NAMED_REGISTERS, processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
@@ -13,6 +14,11 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 def copied_widths(target: Target, options: Options) -> tuple[int, ...]:
     """Bytes of a lane that copies to the LDS may have; nothing where they are not asked for."""
     return processor(target).lane_bytes if isinstance(options, AmdOptions) and options.async_copy else ()
+
+
+def alternates(target: Target, options: Options) -> bool:
+    """Whether groups of warps are to alternate between memory and products, which is for CDNA."""
+    return isinstance(options, AmdOptions) and options.block_pingpong and processor(target).matrix == "mfma"
 
 
 def gpu_target(target: Target, options: Options) -> GpuTarget:
@@ -38,7 +44,9 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         if is_cdna
         else (),
         num_stages=options.num_stages,
-        costs=costs_of(chip, copies=options.async_copy),
+        costs=costs_of(
+            chip, copies=options.async_copy, alternates=alternates(target, options) and options.num_warps == 2 * GROUP
+        ),
         pipelined=options.pipeline,
         named_registers=NAMED_REGISTERS,
         stores_results=True,

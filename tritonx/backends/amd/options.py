@@ -31,7 +31,8 @@ class AmdOptions(GpuOptions):
       ``knobs.amd.use_async_copy``): on gfx942, four bytes at a time, off there as in Triton, and on gfx950, up to 16,
       on there: what a unit wants transposed is transposed as it is read.
     * ``block_pingpong`` has two groups of 4 of 8 warps alternate between memory and products in loops of large products
-      (Triton: ``knobs.amd.use_block_pingpong``), and gives products of 4 warps a priority; on by default on gfx942.
+      (Triton: ``knobs.amd.use_block_pingpong``), and gives products of 4 warps a priority; on by default on gfx942 and
+      gfx950.
     * ``line_info`` has the assembly say which lines of the source it comes from, and the code object where an external
       linker makes it (``TRITONX_LLD_PATH``): the built-in one leaves DWARF's sections out. Its default is the opposite
       of the knob ``knobs.compilation.disable_line_info``.

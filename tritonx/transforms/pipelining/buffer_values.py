@@ -46,7 +46,7 @@ from tritonx.ir.edit import erase
 from tritonx.ir.explain import explain
 from tritonx.ir.failure import PassError
 from tritonx.ir.properties import stated_number
-from tritonx.ir.types import i32
+from tritonx.ir.types import i32, shape_of, type_of
 from tritonx.transforms.pipelining.buffered_tiles import (
     BufferedTile,
     loaded_tile,
@@ -139,6 +139,9 @@ class BufferValues(ModulePass):
     more blocks."""
     usual: int = RegisterFile.usual
     """That a thread of a kernel with products has at least."""
+    alternating_side: int = 0
+    """Rows and columns of a loop's one product from which on no slots of `lane_bytes` are given up for more blocks, as
+    groups of a block's warps alternate between the product and memory; 0: of none."""
     blocks: str = ""
     """The dialect whose ops copy blocks of descriptors; none where threads load these."""
     plans: bool = False
@@ -335,13 +338,21 @@ def _with_room(
     schedule: LoopSchedule, tiles: Sequence[BufferedTile], facts: AxisFacts, given: BufferValues, budget: SharedBudget
 ) -> tuple[LoopSchedule, Sequence[BufferedTile]]:
     """Schedule and tiles in fewer slots, if more blocks have room so; else as they are. Where lanes copy, not in one
-    slot: nothing would be under way while the loop multiplies."""
+    slot: nothing would be under way while the loop multiplies; nor in two where warps alternate."""
+    if schedule.last > 1 and _alternates(schedule.loop, given.alternating_side):
+        return schedule, tiles
     found = _in_fewer_slots(schedule, tiles, facts, given)
     if found is None or (not given.copies and any(each.loads and each.slots < 2 for each in found[1])):
         return schedule, tiles
     if not _makes_room(schedule, tiles, found[1], given, budget):
         return schedule, tiles
     return found
+
+
+def _alternates(loop: scf.ForOp, side: int) -> bool:
+    """Whether groups of warps alternate between memory and a loop's one product."""
+    shapes = [shape_of(type_of(op.d)) for op in loop.body.block.ops if isinstance(op, tile.DotOp)]
+    return bool(side) and len(shapes) == 1 and min(shapes[0]) >= side
 
 
 def _makes_room(

@@ -103,8 +103,8 @@ def test_impossible_values(target: str, given: dict[str, Any], reason: str) -> N
 
 
 def test_pingpong_or_not(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On gfx942, and elsewhere on CDNA if it is asked for and threads store what they load. With 4 warps the product
-    has a priority."""
+    """On gfx942 and gfx950, where copies past the registers have three stages, and elsewhere on CDNA if it is asked
+    for. With 4 warps a product of what threads store has a priority."""
     a, c = np.zeros(1, np.float16), np.zeros(1, np.float32)
 
     def priorities(target: str, n: int = 128, warps: int = 8, **options: Any) -> tuple[int, ...]:
@@ -114,8 +114,10 @@ def test_pingpong_or_not(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> 
 
     assert priorities("gfx942") == (2, 2) and priorities("gfx942", 64, 4) == (1, 1)
     assert priorities("gfx942", 64) == priorities("gfx942", block_pingpong=False) == (0, 0)
-    assert priorities("gfx950") == priorities("gfx950", block_pingpong=True) == (0, 0)
-    assert priorities("gfx950", block_pingpong=True, async_copy=False) == (2, 2)
+    assert priorities("gfx950") == priorities("gfx950", 64, 4) == priorities("gfx950", 64, 4, num_stages=3) == (0, 0)
+    assert priorities("gfx950", num_stages=3) == (1, 1)
+    assert priorities("gfx950", num_stages=3, block_pingpong=False) == priorities("gfx950", 64, num_stages=3) == (0, 0)
+    assert priorities("gfx950", async_copy=False) == (2, 2)
     assert priorities("gfx90a") == (0, 0) and priorities("gfx90a", block_pingpong=True) == (2, 2)
     assert priorities("gfx1201", 64, block_pingpong=True) == (0, 0)
     monkeypatch.setenv("TRITON_HIP_USE_BLOCK_PINGPONG", "0")

@@ -31,7 +31,10 @@ until the upper one has arrived at its last barrier.
 With 4 warps a SIMD has one wave of a block, and the other one, if it has room, is another block's, which no barrier
 reaches: there the product has the higher priority, and no more is done.
 
-Which loops: a product of operands in shared memory, which are loaded by the threads and stored behind it
+Operands that are copied past the registers have clusters of their own (`pingpong_copies`), with 8 warps, three slots
+and 128 rows and columns or more, as Triton 3.9 has them with three stages.
+
+Which other loops: a product of operands in shared memory, which are loaded by the threads and stored behind it
 (`buffer-values` with two stages). Everything else of the body must be computed, or be masks and addresses; the products
 of a masked K are no others. What is loaded by halves or bytes takes a register each, beside which two slices of the
 operands have no room: such loops stay. Sizes are those of Triton 3.9 (`TWO`, `FOUR`, `SINGLE`): a smaller tile
@@ -49,8 +52,10 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.access_width import pointer_accesses
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import tensor_layout
+from tritonx.backends.amd.costs import ALTERNATING_SIDE
 from tritonx.backends.amd.emit.buffer import width
-from tritonx.backends.amd.passes.pingpong_clusters import Round, prioritise, taken_apart, write_clusters
+from tritonx.backends.amd.passes.pingpong_clusters import GROUP, Round, prioritise, taken_apart, write_clusters
+from tritonx.backends.amd.passes.pingpong_copies import CopyRound, copies_operands, copy_round, write_copy_clusters
 from tritonx.backends.amd.passes.product_slices import k_order
 from tritonx.dialects import scf
 from tritonx.dialects.amd import BufferLoadOp
@@ -71,16 +76,15 @@ TWO, FOUR = 2**25, 2**26
 WORD = 32
 """Bits of a register. Of 128×256×64 halves that are loaded one by one, with the slices of ping-pong a thread spills 26
 registers; 256×256 spills without it as well, and more with it."""
-GROUP = 4
-"""Warps of a group: one on each SIMD of a compute unit."""
 
 
 @dataclass(frozen=True)
 class BlockPingpong(ModulePass):
     """Has two groups of warps alternate between memory and products in pipelined loops.
 
-    A loop with one `ttg.local_dot`, whose operands its threads load and store, is cut into clusters with barriers, for
-    two halves of 8 warps that are a cluster apart. With 4 warps the product gets a priority. Other loops stay, and
+    A loop with one `ttg.local_dot`, whose operands its threads load and store, or copy to three slots or more, is cut
+    into clusters with barriers, for two halves of 8 warps that are a cluster apart. With 4 warps a product of what is
+    stored gets a priority. Other loops stay, and
     `TRITONX_EXPLAIN=pipeline` says why. The barriers take the place of those that `insert-barriers` put in the loop."""
 
     name = "block-pingpong"
@@ -93,6 +97,7 @@ class BlockPingpong(ModulePass):
             "rocdl.s.setprio",
             "rocdl.sched.barrier",
             "tt.dot",
+            "ttg.async_wait",
             "ttg.local_barrier",
             "ttg.local_load",
             "ttg.memdesc_reinterpret",
@@ -122,6 +127,8 @@ class BlockPingpong(ModulePass):
 
     def _schedule(self, loop: scf.ForOp, product: LocalDotOp, warps: int) -> str:
         """Changes a loop, and says how; or why not."""
+        if copies_operands(loop):
+            return self._schedule_copies(loop, product, warps)
         size = _bits(product)
         single, several = warps == GROUP and size in SINGLE, warps == 2 * GROUP and (self.slices or size >= TWO)
         if not single and not several:
@@ -140,6 +147,18 @@ class BlockPingpong(ModulePass):
             return f"no ping-pong: K does not come in {slices} slices"
         write_clusters(found, order, slices, GROUP)
         return f"ping-pong of two groups of {GROUP} warps, {slices} slices of K"
+
+    def _schedule_copies(self, loop: scf.ForOp, product: LocalDotOp, warps: int) -> str:
+        if warps != 2 * GROUP:
+            return f"no ping-pong of copies: {warps} warps are no two groups of {GROUP}"
+        side = min(shape_of(type_of(product.d)))
+        if not self.slices and side < ALTERNATING_SIDE:
+            return f"no ping-pong of copies: {side} rows or columns"
+        found = copy_round(loop, product)
+        if not isinstance(found, CopyRound):
+            return f"no ping-pong of copies: {found}"
+        write_copy_clusters(found, GROUP)
+        return f"ping-pong of two groups of {GROUP} warps, copies ahead"
 
 
 def _by_words(load: Operation, facts: AxisFacts) -> bool:

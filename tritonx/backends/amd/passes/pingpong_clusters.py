@@ -18,6 +18,8 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.edit import erase, move_before, replace, terminator_of
 from tritonx.ir.types import i1, i32, i64, type_of
 
+GROUP = 4
+"""Warps of a group: one on each SIMD of a compute unit."""
 HIGH, LOW = 1, 0
 """Priorities of a wave that multiplies, and of one that does not."""
 NOTHING = 0
@@ -45,7 +47,7 @@ def taken_apart(loop: scf.ForOp, product: LocalDotOp) -> Round | str:
     if operands is None:
         return "an operand is in registers"
     loads, stores, barriers = list[Operation](), list[Operation](), list[Operation]()
-    results, behind = _users_of(product), False
+    results, behind = users_of(product), False
     for op in list(loop.body.block.ops)[:-1]:
         if op is product:
             behind = True
@@ -55,19 +57,20 @@ def taken_apart(loop: scf.ForOp, product: LocalDotOp) -> Round | str:
             stores.append(op)
         elif isinstance(op, tile.LoadOp | BufferLoadOp) and not behind:
             loads.append(op)
-        elif not _only_computes(op):
+        elif not only_computes(op):
             return f"'{op.name}' is in the loop"
     if not loads or not stores:
         return "its threads do not load and store operands"
     return Round(loop, product, operands, tuple(loads), tuple(stores), tuple(barriers), frozenset(results))
 
 
-def _only_computes(op: Operation) -> bool:
+def only_computes(op: Operation) -> bool:
+    """Whether an op accesses no memory."""
     effects = effects_of(op)
     return not op.regions and effects is not None and all(effect.kind is Kind.TRAP for effect in effects)
 
 
-def _users_of(product: LocalDotOp) -> set[Operation]:
+def users_of(product: LocalDotOp) -> set[Operation]:
     """The ops of the body that are computed from its result."""
     found: set[Operation] = set()
     work: list[SSAValue] = [product.d]
@@ -82,7 +85,7 @@ def _users_of(product: LocalDotOp) -> set[Operation]:
 def write_clusters(found: Round, order: Sequence[int], slices: int, group: int) -> None:
     """Cuts the loop into clusters, and has the warps from number `group` on follow the others by one."""
     _Clusters(found, order, slices).write()
-    _hold_half(found.loop, group)
+    hold_half(found.loop, group)
 
 
 class _Clusters:
@@ -118,7 +121,7 @@ class _Clusters:
         last = Builder.before(terminator_of(found.loop.body.block))
         last.location = found.product.location
         replace(found.product, (self.total,))
-        _meet(last)
+        meet(last)
 
     def _later_loads(self) -> list[Operation]:
         """Loads that need not be in the first cluster: the second half, but for those whose result is computed with in
@@ -145,19 +148,22 @@ class _Clusters:
         self.tiles.append((a, b))
 
     def _meet(self) -> None:
-        _meet(self.builder)
+        meet(self.builder)
 
     def _multiply(self, number: int) -> None:
-        product = self.found.product
-        properties = {name: value for name, value in product.properties.items() if name not in ("aLayout", "bLayout")}
-        _priority(self.builder, HIGH)
-        operands = (*self.tiles[number], self.total)
-        made = self.builder.create(tile.DotOp, operands, (type_of(product.d),), properties, product.attributes)
-        _priority(self.builder, LOW)
-        self.total = made.results[0]
+        self.total = multiply(self.builder, self.found.product, self.tiles[number], self.total)
 
 
-def _meet(builder: Builder) -> None:
+def multiply(builder: Builder, product: LocalDotOp, tiles: tuple[SSAValue, SSAValue], total: SSAValue) -> SSAValue:
+    """A matrix cluster: a product of operands in registers, added to `total`, with the priority."""
+    properties = {name: value for name, value in product.properties.items() if name not in ("aLayout", "bLayout")}
+    _priority(builder, HIGH)
+    made = builder.create(tile.DotOp, (*tiles, total), (type_of(product.d),), properties, product.attributes)
+    _priority(builder, LOW)
+    return made.results[0]
+
+
+def meet(builder: Builder) -> None:
     """The end of a cluster."""
     builder.create(LocalBarrierOp)
     builder.create(SchedBarrierOp, (), (), {"mask": IntegerAttr(NOTHING, i32)})
@@ -167,7 +173,7 @@ def _priority(builder: Builder, value: int) -> None:
     builder.create(SetPrioOp, (), (), {"priority": IntegerAttr(value, IntegerType(16))})
 
 
-def _hold_half(loop: scf.ForOp, group: int) -> None:
+def hold_half(loop: scf.ForOp, group: int) -> None:
     """All warps meet in front of the loop; then those from number `group` on wait at a barrier, and behind the loop the
     others do."""
     builder = Builder.before(loop)

@@ -157,3 +157,112 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.shar
     tt.return %r : tensor<128x128xf32, #mma>
   }
 }
+
+// -----
+
+// Copies past the registers: all have waited for the first ones in front of the loop; in it operands are read, copies are issued, and those
+// before are waited for in one cluster, in front of two barriers.
+
+// CHECK-LABEL: @copies
+// CHECK: ttg.async_commit_group
+// CHECK: ttg.async_wait {num = 1 : i32}
+// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.warp_id
+// CHECK: amdg.cond_barrier
+// CHECK-NEXT: scf.for
+// CHECK-NOT: ttg.async_wait
+// CHECK: %[[AT:.*]] = ttg.local_load
+// CHECK-NEXT: %[[BT:.*]] = ttg.local_load
+// CHECK-NEXT: ttg.async_copy_global_to_local
+// CHECK-NEXT: ttg.async_copy_global_to_local
+// CHECK-NEXT: ttg.async_commit_group
+// CHECK-NEXT: ttg.async_wait {num = 1 : i32}
+// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: rocdl.sched.barrier 0
+// CHECK-NEXT: rocdl.s.setprio 1
+// CHECK-NEXT: tt.dot %[[AT]], %[[BT]], %{{.*}}
+// CHECK-NEXT: rocdl.s.setprio 0
+// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: rocdl.sched.barrier 0
+// CHECK-NEXT: scf.yield
+// CHECK: amdg.cond_barrier
+
+#mma = #ttg.amd_mfma<{version = 4, warpsPerCTA = [4, 2], instrShape = [32, 32, 16], isTransposed = true}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#blocked1 = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 8], warpsPerCTA = [1, 8], order = [0, 1]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#shared1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>
+#smem = #ttg.shared_memory
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 8}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 8}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.shared = 98304 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @copies(%p: tensor<128x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x128x!tt.ptr<f16>, #blocked1>, %n: i32, %to: i32, %from: i32) -> tensor<128x128xf32, #mma> {
+    %none = arith.constant dense<0.0> : tensor<128x128xf32, #mma>
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>
+    %o = ttg.local_alloc {allocation.offset = 49152 : i32} : () -> !ttg.memdesc<3x64x128xf16, #shared1, #smem, mutable>
+    ttg.async_commit_group
+    ttg.async_commit_group
+    %r = scf.for %i = %zero to %n step %one iter_args(%total = %none) -> (tensor<128x128xf32, #mma>) : i32 {
+      ttg.async_wait {num = 1 : i32}
+      ttg.local_barrier
+      %mn = ttg.memdesc_index %m[%to] : !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
+      %on = ttg.memdesc_index %o[%to] : !ttg.memdesc<3x64x128xf16, #shared1, #smem, mutable> -> !ttg.memdesc<64x128xf16, #shared1, #smem, mutable>
+      %x = ttg.async_copy_global_to_local %p, %mn : tensor<128x64x!tt.ptr<f16>, #blocked> -> <128x64xf16, #shared, #smem, mutable>
+      %y = ttg.async_copy_global_to_local %q, %on : tensor<64x128x!tt.ptr<f16>, #blocked1> -> <64x128xf16, #shared1, #smem, mutable>
+      ttg.async_commit_group
+      %ms = ttg.memdesc_index %m[%from] : !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<128x64xf16, #shared, #smem>
+      %os = ttg.memdesc_index %o[%from] : !ttg.memdesc<3x64x128xf16, #shared1, #smem, mutable> -> !ttg.memdesc<64x128xf16, #shared1, #smem>
+      %sum = ttg.local_dot %ms, %os, %total {aLayout = #a, bLayout = #b} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x128xf16, #shared1, #smem> -> tensor<128x128xf32, #mma>
+      scf.yield %sum : tensor<128x128xf32, #mma>
+    }
+    tt.return %r : tensor<128x128xf32, #mma>
+  }
+}
+
+// -----
+
+// What is waited for in the iteration that issues it stays.
+
+// CHECK-LABEL: @two_slots
+// CHECK-NOT: amdg.cond_barrier
+// CHECK-NOT: rocdl
+// CHECK: ttg.local_dot
+// CHECK-NOT: rocdl
+// CHECK: tt.return
+
+#mma = #ttg.amd_mfma<{version = 4, warpsPerCTA = [4, 2], instrShape = [32, 32, 16], isTransposed = true}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#blocked1 = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 8], warpsPerCTA = [1, 8], order = [0, 1]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#shared1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>
+#smem = #ttg.shared_memory
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 8}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 8}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.shared = 98304 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @two_slots(%p: tensor<128x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x128x!tt.ptr<f16>, #blocked1>, %n: i32, %to: i32, %from: i32) -> tensor<128x128xf32, #mma> {
+    %none = arith.constant dense<0.0> : tensor<128x128xf32, #mma>
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>
+    %o = ttg.local_alloc {allocation.offset = 49152 : i32} : () -> !ttg.memdesc<3x64x128xf16, #shared1, #smem, mutable>
+    ttg.async_commit_group
+    ttg.async_commit_group
+    %r = scf.for %i = %zero to %n step %one iter_args(%total = %none) -> (tensor<128x128xf32, #mma>) : i32 {
+      ttg.local_barrier
+      %mn = ttg.memdesc_index %m[%to] : !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
+      %on = ttg.memdesc_index %o[%to] : !ttg.memdesc<3x64x128xf16, #shared1, #smem, mutable> -> !ttg.memdesc<64x128xf16, #shared1, #smem, mutable>
+      %x = ttg.async_copy_global_to_local %p, %mn : tensor<128x64x!tt.ptr<f16>, #blocked> -> <128x64xf16, #shared, #smem, mutable>
+      %y = ttg.async_copy_global_to_local %q, %on : tensor<64x128x!tt.ptr<f16>, #blocked1> -> <64x128xf16, #shared1, #smem, mutable>
+      ttg.async_commit_group
+      ttg.async_wait {num = 1 : i32}
+      ttg.local_barrier
+      %ms = ttg.memdesc_index %m[%from] : !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<128x64xf16, #shared, #smem>
+      %os = ttg.memdesc_index %o[%from] : !ttg.memdesc<3x64x128xf16, #shared1, #smem, mutable> -> !ttg.memdesc<64x128xf16, #shared1, #smem>
+      %sum = ttg.local_dot %ms, %os, %total {aLayout = #a, bLayout = #b} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x128xf16, #shared1, #smem> -> tensor<128x128xf32, #mma>
+      scf.yield %sum : tensor<128x128xf32, #mma>
+    }
+    tt.return %r : tensor<128x128xf32, #mma>
+  }
+}
