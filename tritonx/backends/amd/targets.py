@@ -14,6 +14,8 @@ NAMED_REGISTERS = 256
 SHARED_REGISTERS = 65536
 """Of 32 bits, those of the blocks that are to run beside each other: half of what a compute unit of CDNA has, a third
 of what two of RDNA have together, so that neither is filled to the last one."""
+SWAPPED_LANES = (16, 32)
+"""Lanes, as masks, of V_PERMLANE16_SWAP and V_PERMLANE32_SWAP (CDNA 4 ISA), on processors that swap rows."""
 
 MOST_THREADS = 2**32 - 1
 """Of a launch in x (HIP's `hipModuleLaunchKernel`)."""

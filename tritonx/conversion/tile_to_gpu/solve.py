@@ -43,7 +43,7 @@ from tritonx.conversion.tile_to_gpu.costs import (
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
 from tritonx.conversion.tile_to_gpu.propagation import plain, propagation_of
-from tritonx.conversion.tile_to_gpu.stores import store_cost, store_encodings, stored_result
+from tritonx.conversion.tile_to_gpu.stores import result_encoding, store_cost, store_encodings
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
 from tritonx.dialects.control_flow import is_per_element
@@ -348,8 +348,10 @@ class _Solver:
         key, native = self._native_key(op), self.native.get(op.value)
         if not isinstance(key, BlockedEncoding) or native == key:
             return key
-        if native is not None and native in self.results and stored_result(op, native, key.order[0], self.facts):
-            return native
+        if native is not None and native in self.results:
+            own = result_encoding(op, native, key.order[0], self.facts, self.target.swapped_lanes)
+            if own is not None:
+                return own
         weight = self._weight(op)
 
         def cost(encoding: BlockedEncoding) -> int:

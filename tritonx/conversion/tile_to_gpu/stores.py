@@ -9,7 +9,8 @@ layout, the result of a product above all, is converted in any case, so that a s
   Of 128×256 elements in 8 warps, one a lane, that is 16 rows and 8 columns in place of 128 rows and one column;
 - or, on targets that say so, the layout of the product's result, where a thread has neighbours of `RESULT_BITS` or more
   there. A converted tile may be stored by half as many instructions, but takes as many to go through shared memory,
-  with barriers, and often more of that memory than the loop in front.
+  with barriers, and often more of that memory than the loop in front. Where an instruction swaps registers between
+  lanes, two that have the neighbours of each other's elements swap half of them, so that each stores twice as many.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from tritonx.conversion.tile_to_gpu.costs import access_cost, element_bits
 from tritonx.dialects import tile
 from tritonx.ir.types import shape_of, type_of
 from tritonx.layouts import linear_layout
-from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, Ints
+from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
+from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, Ints, LinearEncoding
 from tritonx.layouts.tiling import storage_shape
 
 
@@ -41,9 +43,41 @@ RESULT_BITS = 64
 results of matrix cores; not timed."""
 
 
-def stored_result(op: tile.StoreOp, native: DistributedEncoding, fast: int, facts: AxisFacts) -> bool:
-    """Whether a product's result in its unit's layout is stored as it is, by threads with neighbours along `fast`."""
-    return _width(op, native, fast, facts) * element_bits(type_of(op.value)) >= RESULT_BITS
+def result_encoding(
+    op: tile.StoreOp, native: DistributedEncoding, fast: int, facts: AxisFacts, swapped: tuple[int, ...]
+) -> DistributedEncoding | None:
+    """The layout in which a product's result, in its unit's layout, is stored by threads with neighbours along `fast`:
+    that, or with one lane of `swapped` (masks) in place of a register; None where neither has `RESULT_BITS`."""
+    layouts = (native, swapped_encoding(native, shape_of(type_of(op.ptr)), fast, swapped))
+    widths = {layout: _width(op, layout, fast, facts) for layout in layouts if layout is not None}
+    widest = max(widths, key=lambda layout: widths[layout])  # the first of equal ones
+    return widest if widths[widest] * element_bits(type_of(op.value)) >= RESULT_BITS else None
+
+
+@lru_cache(maxsize=1024)
+def swapped_encoding(
+    native: DistributedEncoding, shape: Ints, fast: int, swapped: tuple[int, ...]
+) -> DistributedEncoding | None:
+    """`native` where a thread has the neighbours along `fast` of the lane that has those of its own, and gives elements
+    of another register for them; None where no lane of `swapped` has them."""
+    layout = linear_layout(native, shape)
+    registers, lanes = list(layout.bases(REGISTER)), list(layout.bases(LANE))
+    width = 1
+    while _step(shape, fast, width) in registers:
+        width *= 2
+    wanted = _step(shape, fast, width)
+    others = [basis for basis in registers if any(basis) and not 0 < basis[fast] < width]
+    if wanted not in lanes or 1 << lanes.index(wanted) not in swapped or not others:
+        return None
+    given = min(others, key=lambda basis: (basis[fast] == 0, sum(basis)))
+    lanes[lanes.index(wanted)] = given
+    registers.remove(given)
+    registers.insert(width.bit_length() - 1, wanted)
+    return LinearEncoding(tuple(registers), tuple(lanes), layout.bases(WARP), layout.bases(BLOCK))
+
+
+def _step(shape: Ints, dim: int, size: int) -> Ints:
+    return tuple(size if d == dim else 0 for d in range(len(shape)))
 
 
 def store_cost(op: tile.StoreOp, encoding: BlockedEncoding, facts: AxisFacts) -> int:

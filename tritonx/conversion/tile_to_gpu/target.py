@@ -54,6 +54,8 @@ class GpuTarget:
     """Whether they store such tiles."""
     stores_results: bool = False
     """Whether a product's result goes to global memory in its unit's layout, where a thread has neighbours in it."""
+    swapped_lanes: tuple[int, ...] = ()
+    """Lanes, as masks, of which one instruction swaps two registers: one's second with the other's first."""
     residency: Residency | None = None
     """How many blocks a processor holds; None where that is not known."""
     chip: Chip | None = None

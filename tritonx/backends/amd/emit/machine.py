@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.backends.amd.emit import debug, dot, math
 from tritonx.backends.amd.emit.memory import AmdMemory
-from tritonx.backends.amd.targets import Processor
+from tritonx.backends.amd.targets import SWAPPED_LANES, Processor
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.dialects import arith
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
@@ -276,7 +276,7 @@ class AmdMachine(Machine):
         return _THREES.get(how) == elem
 
     def swaps(self, mask: int) -> bool:
-        return self.processor.swaps_rows and mask in (16, 32)
+        return self.processor.swaps_rows and mask in SWAPPED_LANES
 
     def swap(self, f: FunctionEmitter, first: str, second: str, mask: int) -> tuple[str, str]:
         symbol = f.module.declare("{ i32, i32 }", f"@llvm.amdgcn.permlane{mask}.swap", ["i32", "i32", "i1", "i1"])
