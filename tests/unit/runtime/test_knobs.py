@@ -53,6 +53,12 @@ def test_sealed_is_a_folder_or_a_truth_value(text: str, value: str | None, monke
     assert knobs.compilation.sealed == value
 
 
+def test_sealed_may_name_several_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITONX_SEALED", os.pathsep.join(("/srv/one", "package:tritonx", "/srv/two")))
+    named = (knobs.compilation.sealed or "").split(os.pathsep)
+    assert named == ["/srv/one", str(Path(knobs.__file__).parents[1]), "/srv/two"]
+
+
 def test_sealed_is_as_seen_from_where_the_process_began(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TRITONX_SEALED", "kernels")
     before = knobs.compilation.sealed

@@ -245,11 +245,10 @@ class Compile:
         self.target = target
         self.options = options
         self.digest = digest
-        folder = sealed.folder()
-        if folder is not None:
+        for folder in sealed.folders():
             sealed.record_compiler(folder)
         self.key = compile_key(digest, backend, target, options)
-        self.manager = get_cache_manager(self.key) if folder is None else sealed.SealedFolder(self.key, folder)
+        self.manager = sealed.sealed_files(self.key) or get_cache_manager(self.key)
         self.file_name = file_name
         self.front_end = 0.0
         """Seconds."""

@@ -1,8 +1,8 @@
 """Launches that compile nothing: `TRITONX_SEALED`.
 
-``TRITONX_SEALED=FOLDER`` takes compiled kernels from the folder that ``tritonx seal`` wrote, ``TRITONX_SEALED=1`` from
-the cache. A launch whose kernel is not there raises `NotSealed`, which names the argument that no member has, or what
-else is the cause. Nothing is written into the folder, and nothing removed.
+``TRITONX_SEALED=FOLDER`` takes compiled kernels from the folder that ``tritonx seal`` wrote, or from several,
+``TRITONX_SEALED=1`` from the cache. A launch whose kernel is not there raises `NotSealed`, which names the argument
+that no member has, or what else is the cause. Nothing is written into the folder, and nothing removed.
 """
 
 from __future__ import annotations
@@ -121,10 +121,16 @@ class SealedFolder(FileCacheManager):
         """Nothing: what is damaged stays, so that it can be looked at."""
 
 
-def folder() -> str | None:
-    """The folder that ``TRITONX_SEALED`` names; None where it names none."""
+def folders() -> tuple[str, ...]:
+    """Those that ``TRITONX_SEALED`` names."""
     found = knobs.compilation.sealed
-    return None if found is None or found == "1" else os.path.abspath(found)
+    return () if found is None or found == "1" else tuple(map(os.path.abspath, found.split(os.pathsep)))
+
+
+def sealed_files(key: str) -> SealedFolder | None:
+    """The files of a key in the first sealed folder that has some; None where launches take theirs from the cache."""
+    found = [SealedFolder(key, each) for each in folders()]
+    return next((each for each in found[:-1] if os.path.isdir(each.cache_dir)), found[-1] if found else None)
 
 
 @lru_cache(maxsize=8)
@@ -234,32 +240,44 @@ def refusal(source: Source, target: Target, options: Options, key: str) -> NotSe
     """What a launch raises that would have to compile; ``key`` is that of the compile."""
     kernel = source.name.removeprefix("@")
     asked = describe(source, target, options)
-    where = folder()
-    if where is None:
+    if not folders():
         shown = ", ".join(f"{name}: {word}" for name, word in asked.items() if not name.endswith("="))
         return NotSealed(f"{kernel} is not in the cache for {shown}, and TRITONX_SEALED=1 compiles nothing")
+    said = [_said_of(where, kernel, asked, key) for where in folders()]
+    return NotSealed("; ".join(text for rank, text in said if rank == min(said)[0]))
+
+
+_DAMAGED, _OTHER_MEMBERS, _NOT_READ, _NO_MEMBER = range(4)
+"""What a folder says of a launch that it has no code for, the most telling first."""
+
+
+def _said_of(where: str, kernel: str, asked: Description, key: str) -> tuple[int, str]:
     objection = SealedFolder(key, where).objection()
     if objection is not None:
-        return NotSealed(f"{kernel} is not loaded from {where}, because {objection}")
+        return _NOT_READ, f"{kernel} is not loaded from {where}, because {objection}"
     manifest = read_manifest(where)
     if isinstance(manifest, str):
-        return NotSealed(f"{kernel} is not loaded from {where}: {manifest}")
+        return _NOT_READ, f"{kernel} is not loaded from {where}: {manifest}"
     members = manifest["members"].get(kernel, [])
     if not members:
         known = ", ".join(manifest["members"]) or "none"
-        return NotSealed(f"{where} has no member of kernel {kernel}; it has members of {known}")
+        return _NO_MEMBER, f"{where} has no member of kernel {kernel}; it has members of {known}"
     if any(member["key"] == key for member in members):
         files = SealedFolder(key, where).cache_dir
-        return NotSealed(
+        return _DAMAGED, (
             f"{kernel} was sealed for this launch, but its files in {files} are missing, damaged or such as others can "
             f"write: seal again"
         )
-    return NotSealed(f"{kernel} has no member in {where} {_why(asked, members, manifest)}")
+    return _OTHER_MEMBERS, f"{kernel} has no member in {where} {_why(asked, members, manifest)}"
 
 
 def _why(asked: Description, members: Sequence[Listed], manifest: Manifest) -> str:
     if manifest["compiler"] != compiler_key():
         return "that this version of tritonx made: seal again"
+    targets = list(dict.fromkeys(member["description"].get("target", "") for member in members))
+    if asked["target"] not in targets:
+        return f"for {asked['target']}, which this launch is for: sealed are {', '.join(targets)}"
+    members = [member for member in members if member["description"].get("target") == asked["target"]]
     names, words = nearest(asked, [member["description"] for member in members])
     if not names:
         return (
@@ -267,7 +285,7 @@ def _why(asked: Description, members: Sequence[Listed], manifest: Manifest) -> s
             "or a setting that changes code differs from when it was sealed"
         )
     name = names[0]
-    what = name if name == "target" else f"option {name[:-1]}" if name.endswith("=") else f"argument {name}"
+    what = f"option {name[:-1]}" if name.endswith("=") else f"argument {name}"
     others = f" (and others for {', '.join(n.removesuffix('=') for n in names[1:])})" if names[1:] else ""
     return f"for {what} = {asked.get(name, 'nothing')}: sealed are {'; '.join(words)}{others}"
 

@@ -1,7 +1,7 @@
 """What a sealed program does while it declares its kernels, so that no launch has to.
 
 The first launch of a process otherwise imports the launch path (90 modules), looks for the installed backends, and
-reads the key of the compiler: 100 ms. In a program whose ``TRITONX_SEALED`` names a folder, declaring the first kernel
+reads the key of the compiler: 100 ms. In a program whose ``TRITONX_SEALED`` names folders, declaring the first kernel
 does that. Declaring a kernel that has members there finds the digest of its source (`JITCallable.find_early`) and
 writes its launch, for arguments and options such as the folder's ``launches`` say. No device is touched, and what is
 wrong with the folder or the kernel is told by the launch.
@@ -25,13 +25,13 @@ _OF_LAUNCHES = ("async_compile", "compiling.compiler", "compiling.jit_hooks", "l
 
 
 def prepare(kernel: JITFunction) -> None:
-    """Write the launch of a kernel that the sealed folder has members of."""
-    from tritonx.runtime.compiling.sealed import folder
+    """Write the launch of a kernel that a sealed folder has members of."""
+    from tritonx.runtime.compiling.sealed import folders
 
-    where = folder()
-    if where is None or kernel.module.startswith("tritonx."):
+    if kernel.module.startswith("tritonx."):
         return
-    launches = _launches(where).get(kernel.__name__)
+    known = (_launches(where).get(kernel.__name__) for where in folders())
+    launches = next((each for each in known if each is not None), None)
     if launches is not None:
         with suppress(Exception):  # the launch raises it, with its arguments at hand
             kernel.find_early()

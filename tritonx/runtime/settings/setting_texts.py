@@ -22,13 +22,18 @@ def parse_bool(text: str) -> bool:
 
 
 def parse_sealed(text: str) -> str | None:
-    """A truth value as ``1`` or None; ``package:NAME`` is the folder of an installed package; anything else names a
-    folder, as seen from where the process began."""
+    """A truth value as ``1`` or None; otherwise folders, separated as in ``PATH``: ``package:NAME`` is the folder of an
+    installed package; anything else names a folder, as seen from where the process began."""
     try:
         return "1" if parse_bool(text) else None
     except ValueError:
-        word, _, package = text.partition(":")
-        return _folder_of(package) if word == "package" else os.path.join(_BEGAN, parse_folder(text))
+        pieces = re.findall(rf"package:[^{os.pathsep}]*|[^{os.pathsep}]+", text) or [text]
+        return os.pathsep.join(map(_sealed_folder, pieces))
+
+
+def _sealed_folder(text: str) -> str:
+    word, _, package = text.partition(":")
+    return _folder_of(package) if word == "package" else os.path.join(_BEGAN, parse_folder(text))
 
 
 @lru_cache(maxsize=8)

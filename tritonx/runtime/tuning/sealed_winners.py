@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from tritonx.kernel.source import JITCallable
-from tritonx.runtime.compiling.sealed import Winner, Winners, folder, read_manifest
+from tritonx.runtime.compiling.sealed import Winner, Winners, folders, read_manifest
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import NotSealed
 
@@ -18,12 +18,12 @@ def of_sealed_package(
     dtypes: Sequence[object],
     target: str,
 ) -> Config | None:
-    """The configuration of ``configs`` that the sealed folder has for a launch; None where it says nothing of this
+    """The configuration of ``configs`` that a sealed folder has for a launch; None where it says nothing of this
     kernel, or of one with another source. ``values`` are those of the tuner's key, ``dtypes`` those of all arrays.
     Raises NotSealed where it has one for other launches, and no fallback."""
-    where = folder()
     name = kernel.__name__
-    winners = None if where is None else _winners(where).get(f"{name} {kernel.cache_key}")
+    known = ((where, _winners(where).get(f"{name} {kernel.cache_key}")) for where in folders())
+    where, winners = next((each for each in known if each[1] is not None), ("", None))
     if winners is None:
         return None
     asked = {name: repr(value) for name, value in values.items()}

@@ -275,10 +275,8 @@ def _key() -> str:
 @cache
 def object_file() -> bytes:
     """From the folder of sealed kernels or the cache, which check its digest, or compiled and stored there."""
-    where = sealed.folder()
-    managers = [] if where is None else [sealed.SealedFolder(_key(), where)]
-    for manager in (*managers, get_cache_manager(_key())):
-        group = manager.get_group(_GROUP)
+    for manager in (sealed.sealed_files(_key()), get_cache_manager(_key())):
+        group = None if manager is None else manager.get_group(_GROUP)
         if group is not None and _FILE in group:
             with contextlib.suppress(OSError), open(group[_FILE], "rb") as file:  # unless it was just cleared
                 return file.read()
