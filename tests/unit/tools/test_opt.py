@@ -70,6 +70,35 @@ def test_wrong_text(case: str) -> None:
     assert len(err.splitlines()) < 8 and all(len(line) < 1000 for line in err.splitlines())
 
 
+UNDEFINED = """module {
+  tt.func @g(%nope: i32) {
+    tt.return
+  }
+  tt.func @f(%n: i32) {
+    %c = arith.constant 1 : i32
+    %s = scf.for %i = %c to %n step %c iter_args(%a = %c) -> (i32) : i32 {
+      %b = arith.addi %a, %nope : i32
+      scf.yield %b : i32
+    }
+    %d = arith.addi %nope, %s : i32
+    %e = arith.addi %d, %other : i32
+    tt.return
+  }
+}
+"""
+
+
+def test_an_undefined_value_is_pointed_at_where_it_is_used_first() -> None:
+    """Names of another function are none, and one that is defined further down is not named."""
+    code, _, err = run(stdin=UNDEFINED)
+    first, source, caret, *_ = err.splitlines()
+    assert code == 1 and first == "<stdin>:8:27: error: %nope is used and not defined, nor are %other"
+    assert source[len(caret) - 1 :].startswith("%nope")
+    late = "%e = arith.addi %late, %d : i32\n    %late = arith.addi %d, %d : i32"
+    _, _, err = run(stdin=UNDEFINED.replace("%a, %nope", "%a, %i").replace("%e = arith.addi %d, %other : i32", late))
+    assert err.startswith("<stdin>:11:21: error: %nope is used and not defined\n"), err
+
+
 def test_the_caret_is_under_the_column() -> None:
     _, _, err = run(stdin=GOOD.replace("arith.addi", "arith.addo"))
     first, source, caret, *_ = err.splitlines()

@@ -12,10 +12,11 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Attribute, AttributeInvT, Block, BlockArgument, Region, SSAValue
 from xdsl.parser import Parser as XDSLParser
-from xdsl.utils.exceptions import MultipleSpansParseError
+from xdsl.parser import UnresolvedOperand
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -30,6 +31,27 @@ class RegionParser(XDSLParser):
         super().__init__(ctx, input, name)
         self._defined: list[str] = []
         """The names in ``ssa_values``, in the order of their definitions."""
+        self._first_uses: dict[str, Span] = {}
+        """Where each name is used that has no definition so far."""
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """The module in the input; raises `ParseError`, for a value without definition where it is first used."""
+        try:
+            return super().parse_module(allow_implicit_module)
+        except ParseError as error:
+            uses = [each for each in self._first_uses.items() if each[0] in self.forward_ssa_references]
+            if not uses or not error.msg.startswith("values used but not defined"):
+                raise
+            (name, span), *others = uses
+            nor = ", nor are " + ", ".join(f"%{other}" for other, _ in others) if others else ""
+            raise ParseError(span, f"%{name} is used and not defined{nor}") from None
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
+        """The value of a name, which may be defined further down."""
+        name = operand.operand_name
+        if name not in self.ssa_values:
+            self._first_uses.setdefault(name, operand.span)
+        return super().resolve_operand(operand, type)
 
     @contextmanager
     def isolated_names(self) -> Generator[None]:
@@ -43,6 +65,7 @@ class RegionParser(XDSLParser):
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
+        self._first_uses.pop(name, None)
         self._defined.append(name)
         if is_numbers(name):
             for value in values:
