@@ -68,6 +68,10 @@ from tritonx_testing.emulators.amd.register_files import (
 )
 from tritonx_testing.emulators.amd.scaled_matrix import LOAD_SCALES, ScaledMultiply, is_told_types
 
+V_MAD_F32, V_FMA_F32 = 0xD1C1, 0xD1CB
+"""Opcodes of gfx90a's product with a sum, rounded twice, and of the one rounded once, in whose place no table of the
+emulator has the former. LLVM takes it in divisions of integers alone, which correct what it leaves."""
+
 READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
 """Instructions that read the LDS at every lane's address."""
 
@@ -120,8 +124,6 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
     emu.decode_inst = lambda data, arch: decode_bytes(own_bytes(data, arch), arch)
 
     def decode_out_of_place(pc: int, arch: str) -> Any:
-        if arch == "rdna3" and int.from_bytes(ctypes.string_at(pc + 2, 2), "little") in CACHE_INVALIDATIONS:
-            ctypes.memmove(pc, struct.pack("<II", S_NOP, S_NOP), 8)
         inst = emu.decode_inst(ctypes.string_at(pc, 16), arch)
         if getattr(getattr(inst, "op", None), "name", "") in CACHE_OPERATIONS:
             ctypes.memmove(pc, struct.pack("<I", S_NOP) * (inst.size() // 4), inst.size())
@@ -209,6 +211,11 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
 
     def decode_counted(pc: int, arch: str) -> Any:
         """With the accesses of CDNA counted that are under way."""
+        code = int.from_bytes(ctypes.string_at(pc + 2, 2), "little")
+        if code in CACHE_INVALIDATIONS.get(processor[0] if arch == "cdna" else arch, ()):
+            ctypes.memmove(pc, struct.pack("<II", S_NOP, S_NOP), 8)
+        if processor[0] == "gfx90a" and code == V_MAD_F32:
+            ctypes.memmove(pc + 2, V_FMA_F32.to_bytes(2, "little"), 2)
         first, second = struct.unpack("<II", ctypes.string_at(pc, 8))
         if arch != "cdna":
             return decode_out_of_place(pc, arch)
@@ -251,7 +258,7 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
 
 
 CACHE_OPERATIONS = frozenset({"GLOBAL_INV", "GLOBAL_WB", "GLOBAL_WBINV", "BUFFER_INV", "BUFFER_WBL2"})
-CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
+CACHE_INVALIDATIONS = {"rdna3": (0xE0AC, 0xE0B0), "gfx90a": (0xE0F8, 0xE0FC, 0xE0A4, 0xE0A0)}
 """BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. None of these operations does
 anything where every access is made in order.
 """

@@ -22,8 +22,8 @@ from tritonx.interpreter.arguments import normalise_grid
 from tritonx.interpreter.ir_launch import bind
 from tritonx_testing.emulators.amd.direct_loads import UnderWay
 
-ARCHITECTURE = {"gfx1100": "rdna3", "gfx1201": "rdna4", "gfx950": "cdna", "gfx942": "cdna"}
-"""What the emulator calls the instruction sets; gfx942 is read with the tables of its successor."""
+ARCHITECTURE = {"gfx1100": "rdna3", "gfx1201": "rdna4", "gfx950": "cdna", "gfx942": "cdna", "gfx90a": "cdna"}
+"""What the emulator calls the instruction sets; gfx942 and gfx90a are read with the tables of their successor."""
 
 PROCESSOR = [""]
 """The processor whose code the emulator runs."""
