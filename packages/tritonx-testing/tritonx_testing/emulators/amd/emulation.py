@@ -52,6 +52,7 @@ from tritonx_testing.emulators.amd.document_code import install
 from tritonx_testing.emulators.amd.matrix_registers import MatrixMultiply
 from tritonx_testing.emulators.amd.matrix_unit import Product
 from tritonx_testing.emulators.amd.memory_access import (
+    AddPairs,
     BufferAccess,
     CompareAndSwap64,
     GlobalAccess,
@@ -138,6 +139,9 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         if operation in ("GLOBAL_ATOMIC_CMPSWAP_X2", "GLOBAL_ATOMIC_CMPSWAP_B64"):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
             return (program, CompareAndSwap64(GlobalFields.of(arch, first, second, third), lanes)), inst
+        if operation == "GLOBAL_ATOMIC_PK_ADD_BF16":
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
+            return (program, AddPairs(GlobalFields.of(arch, first, second, third), lanes)), inst
         if operation.startswith(("V_PERMLANE16_SWAP", "V_PERMLANE32_SWAP")):
             assert first >> 25 == 0b0111111, "the short form"
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))

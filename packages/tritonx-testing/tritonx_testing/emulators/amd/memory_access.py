@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import ml_dtypes
 import numpy as np
 
 from tritonx_testing.emulators.amd.register_files import (
@@ -155,6 +156,27 @@ class CompareAndSwap64:
                 place.value = both(own.data, lane)
             if own.returns:
                 registers[own.result, lane], registers[own.result + 1, lane] = old & 0xFFFFFFFF, old >> 32
+        step(scalars, own.size)
+
+
+class AddPairs:
+    """GLOBAL_ATOMIC_PK_ADD_BF16: CDNA's description is none that the emulator reads, and of RDNA 4's it takes the sums
+    for their bits."""
+
+    def __init__(self, fields: GlobalFields, lanes: int) -> None:
+        assert not fields.accumulators, "[emu] Failed to compile a sum of accumulation registers"
+        self.fields, self.lanes = fields, lanes
+
+    def fxn(self, scalars: Any, vectors: Any) -> None:
+        registers, own = file_of(vectors, self.lanes), self.fields
+        addresses = own.addresses(scalars, registers)
+        for lane in np.flatnonzero(active(scalars, self.lanes)):
+            place = (ctypes.c_uint32).from_address(int(addresses[lane]))
+            old = np.array([place.value], np.uint32)
+            added = registers[own.data, lane : lane + 1].copy()
+            place.value = int((old.view(ml_dtypes.bfloat16) + added.view(ml_dtypes.bfloat16)).view(np.uint32)[0])
+            if own.returns:
+                registers[own.result, lane] = old[0]
         step(scalars, own.size)
 
 
