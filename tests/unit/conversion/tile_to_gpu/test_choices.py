@@ -89,12 +89,12 @@ def test_alignment_limits_the_width(element, size, divisibility):
 @pytest.mark.parametrize(
     ("element", "columns", "between", "share"),
     [
-        ("f16", 128, "", (2, 8)),
-        ("i8", 128, "", (2, 16)),  # no more than there are
+        ("f16", 128, "", (4, 8)),  # no more than there are
+        ("i8", 128, "", (2, 16)),
         ("i8", 256, "", (4, 16)),
         ("f16", 32, "", (1, 8)),  # nothing left for a second row
-        ("f32", 128, "", (1, 4)),
-        ("f16", 128, "computed", (2, 8)),
+        ("f32", 128, "", (4, 4)),
+        ("f16", 128, "computed", (4, 8)),
         ("f16", 128, "transposed", (1, 8)),
         ("f16", 128, "stored", (1, 8)),
     ],
@@ -129,10 +129,10 @@ def test_words_along_k(element, columns, between, share, unit):
         ("f16", 128, (4,), "", (1, 8)),
         ("f16", 128, (4, 16), "computed", (1, 8)),  # the LDS transposes what threads store
         ("f16", 132, (4, 16), "computed", (1, 4)),
-        ("f16", 130, (4, 16), "computed", (2, 2)),
-        ("f16", 129, (4, 16), "", (2, 1)),  # elements lie apart
+        ("f16", 130, (4, 16), "computed", (8, 2)),
+        ("f16", 129, (4, 16), "", (8, 1)),  # elements lie apart
         ("f16", 130, (4, 16), "", (1, 2)),
-        ("i8", 129, (4, 16), "", (4, 1)),
+        ("i8", 129, (4, 16), "", (16, 1)),
         ("f32", 129, (4, 16), "", (1, 1)),
     ],
 )
@@ -151,7 +151,7 @@ def test_words_along_k_of_what_no_copy_brings(element, stride, lanes, between, s
     assert encodings(text, arguments, target)[0].size_per_thread == share
 
 
-@pytest.mark.parametrize(("element", "share"), [("f16", (1, 2)), ("i8", (1, 4)), ("f32", (1, 1))])
+@pytest.mark.parametrize(("element", "share"), [("f16", (1, 8)), ("i8", (1, 16)), ("f32", (1, 4))])
 def test_words_of_neighbours_that_are_loaded_one_by_one(element, share):
     """A of a product, whose rows lie along K and are not aligned."""
     tile, summed = f"tensor<64x64x{element}>", "i32" if element == "i8" else "f32"
