@@ -10,13 +10,14 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import listing, work
 from .cubin import registers
-from .listing import Function
+from .lds_waits import exposed_waits
+from .listing import Function, Instruction
 from .loops import innermost, natural_loops
 
 Row = dict[str, float]
@@ -94,7 +95,7 @@ def of_cubin(cubin: bytes) -> Row:
 
 def of_amdgcn(text: str) -> Row:
     """``registers`` are those of both files together, of which ``agprs`` are accumulators'; ``scratch`` is in bytes of
-    a thread."""
+    a thread; ``lds_waits`` are the exposed ones of the hottest loop, and are not compared."""
     code = listing.amdgcn(text)
     every = [i for f in code for i in f.code]
     loads, stores = Counter[int](), Counter[int]()
@@ -110,7 +111,8 @@ def of_amdgcn(text: str) -> Row:
     lds = {"lds_load": width(read), "lds_loads": read.total()}
     lds |= {"lds_store": width(written), "lds_stores": written.total()}
     row = {**_accesses(loads, stores, copies, 0, 0), **_matrix(macs), "barriers": barriers}
-    return {**row, **lds, **_noted(text), **of_code(code)}
+    waits = {"lds_waits": exposed_waits(_hottest(code))}
+    return {**row, **lds, **waits, **_noted(text), **of_code(code)}
 
 
 def _noted(text: str) -> Row:
@@ -129,17 +131,21 @@ def of_code(functions: Iterable[Function]) -> Row:
     """Instructions in all and in the hottest loop, and spills."""
     functions = list(functions)
     every = [i for f in functions for i in f.code]
-    loop = max((_loop(f, body) for f in functions for body in _inner(f)), default=(0, 0, 0))
-    multiplied, moved, count = loop
+    multiplied, moved, count = _work(_hottest(functions))
     return {"spills": sum(map(work.spills, every)), "instructions": len(every), "loop": count,
             "loop_multiplies": multiplied, "loop_moves": moved}  # fmt: skip
+
+
+def _hottest(functions: Iterable[Function]) -> list[Instruction]:
+    """The instructions of the loop with the most multiply-adds, then bytes, in their order."""
+    loops = ([f.code[i] for i in sorted(body)] for f in functions for body in _inner(f))
+    return max(loops, key=_work, default=[])
 
 
 def _inner(function: Function) -> list[frozenset[int]]:
     return innermost(natural_loops(function), lambda i: work.works(function.code[i]))
 
 
-def _loop(function: Function, body: frozenset[int]) -> tuple[int, int, int]:
+def _work(code: Sequence[Instruction]) -> tuple[int, int, int]:
     """A loop's multiply-adds, its bytes, its instructions: the greatest is the hottest."""
-    code = [function.code[i] for i in body]
     return sum(map(work.multiplied, code)), sum(map(work.moved, code)), len(code)

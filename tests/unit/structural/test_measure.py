@@ -146,6 +146,26 @@ def test_rdna() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "exposed"),
+    [
+        ("ds_read_b128 v[0:3], v9; s_waitcnt lgkmcnt(0)", 1),
+        ("ds_read_b128 v[0:3], v9; v_add_u32_e32 v8, v8, v8; s_waitcnt lgkmcnt(0)", 0),
+        ("ds_read_b128 v[0:3], v9; v_add_u32_e32 v8, v8, v8; ds_read_b128 v[4:7], v9; s_waitcnt lgkmcnt(1)", 0),
+        ("s_waitcnt vmcnt(3) lgkmcnt(0); v_add_u32_e32 v8, v8, v0; ds_read_b128 v[0:3], v9", 0),
+        ("s_waitcnt lgkmcnt(0); ds_read_b128 v[0:3], v9; v_add_u32_e32 v8, v8, v8", 0),
+        ("ds_load_b128 v[0:3], v9; s_wait_dscnt 0x0; ds_load_b128 v[0:3], v9; s_wait_dscnt 0x1", 1),
+        ("ds_read_b128 v[0:3], v9; s_waitcnt lgkmcnt(0); s_waitcnt lgkmcnt(0); s_waitcnt vmcnt(0)", 1),
+    ],
+)
+def test_waits_that_nothing_hides(body: str, exposed: int) -> None:
+    """A product ends each round."""
+    lines = "".join(f"\t{line.strip()}\n" for line in body.split(";"))
+    row = of_amdgcn(f"k:\n.LBB0_1:\n{lines}\tv_mfma_f32_32x32x8_f16 v[0:15], v[16:17], v[18:19], v[0:15]\n"
+                    "\ts_cbranch_scc1 .LBB0_1\n\ts_endpgm\n")  # fmt: skip
+    assert row["lds_waits"] == exposed
+
+
+@pytest.mark.parametrize(
     ("change", "found"),
     [
         ({}, set()),
