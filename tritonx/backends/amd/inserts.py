@@ -11,16 +11,24 @@ from tritonx.backends.amd.passes.carry_scalar_pointers import CarryScalarPointer
 from tritonx.backends.amd.passes.order_copies import OrderCopies
 from tritonx.backends.amd.passes.pointers_for_buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.passes.use_buffer_accesses import UseBufferAccesses
-from tritonx.backends.amd.targets import SHARED_REGISTERS
+from tritonx.backends.amd.targets import SHARED_REGISTERS, processor
 from tritonx.backends.api import Options, Target
 from tritonx.transforms.gpu.rematerialise import Rematerialise
+from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.pass_list import Insert
 from tritonx.transforms.pipelining.expand_pipeline import ExpandPipeline
 from tritonx.transforms.tile.dce import DeadCodeElimination
 
+KEPT = 4
+"""The part of a thread's registers that an operand may take which is made in front of a loop: a half, if two warps hold
+the same rows."""
+
 
 def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     """In the order in which they run. Buffer instructions are an option."""
+    chip, threads = processor(target), options.num_warps * target.warp_size
+    kept = chip.lane_registers(threads) // KEPT * 4 * threads
+    yield Insert(SplitDots(chip.shared_bytes, kept), instead="split-dots")
     yield Insert(ExpandPipeline(short=True), instead="expand-pipeline")
     yield Insert(OrderCopies(copied_widths(target, options)), after="expand-pipeline")
     yield Insert(Rematerialise(shared=SHARED_REGISTERS), after="dce")

@@ -6,7 +6,7 @@ from tritonx.backends.amd.costs import CHIPS, costs_of
 from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.passes.pingpong_clusters import GROUP
-from tritonx.backends.amd.targets import NAMED_REGISTERS, SWAPPED_LANES, processor
+from tritonx.backends.amd.targets import SWAPPED_LANES, processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
@@ -48,7 +48,7 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
             chip, copies=options.async_copy, alternates=alternates(target, options) and options.num_warps == 2 * GROUP
         ),
         pipelined=options.pipeline,
-        named_registers=NAMED_REGISTERS,
+        named_registers=chip.lane_registers(options.num_warps * target.warp_size),
         stores_results=True,
         swapped_lanes=SWAPPED_LANES if chip.swaps_rows else (),
         residency=chip.residency,

@@ -45,7 +45,7 @@ class GpuTarget:
     block_copies: str = ""
     """The dialect whose ops copy blocks of descriptors to shared memory (`BlockCopies`); none where there are none."""
     named_registers: int | None = None
-    """Registers of a thread that code can name, where these are others than the `costs` say."""
+    """Registers that code can give a thread of such a launch, where these are others than the `costs` say."""
     register_limits: bool = False
     """Whether a thread gets as many registers as are asked for."""
     matrix_loads: bool = False

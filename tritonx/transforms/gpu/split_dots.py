@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.shared_budget import SharedBudget
-from tritonx.dialects import tile
+from tritonx.dialects import scf, tile
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
@@ -28,8 +28,10 @@ class SplitDots(ModulePass):
 
     Where the operands take more than `shared_memory` bytes the product becomes two of half of K each, the sum of the
     first the accumulator of the second, and so on until they fit. Sums keep their order. What another product of the
-    block makes is not counted: it mostly lies in registers as the next one needs it. Operands without other uses
-    are loaded and computed in parts, each in front of its product: threads have no registers for all of them."""
+    block makes is not counted: it mostly lies in registers as the next one needs it. Nor is what is made outside the
+    loop of the product, if all `kept` bytes suffice for it: threads keep it in registers, and the parts would have to
+    be stored again in each iteration. Operands without other uses are loaded and computed in parts, each in front of
+    its product: threads have no registers for all of them."""
 
     name = "split-dots"
     contract = Contract(
@@ -38,6 +40,8 @@ class SplitDots(ModulePass):
 
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have."""
+    kept: int = 0
+    """Bytes that the registers of a block may keep of an operand; 0 where units read no operands from registers."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         known: dict[SSAValue, bool] = {}
@@ -48,7 +52,8 @@ class SplitDots(ModulePass):
     def _split(self, op: tile.DotOp, known: dict[SSAValue, bool]) -> bool:
         k = shape_of(type_of(op.a))[-1]
         parts = 1
-        counted = sum(_bytes(value) for value in (op.a, op.b) if not _from_product(value, op, known))
+        staged = (v for v in (op.a, op.b) if not self._stays(v, op) and not _from_product(v, op, known))
+        counted = sum(map(_bytes, staged))
         budget = SharedBudget(self.shared_memory)
         while not budget.holds(-(-counted // parts)) and k // parts > SMALLEST_K:
             parts *= 2
@@ -61,6 +66,13 @@ class SplitDots(ModulePass):
             total = made.builder.create(tile.DotOp, operands, (type_of(op.d),), dict(op.properties)).results[0]
         replace(op, (total,))
         return True
+
+    def _stays(self, value: SSAValue, user: tile.DotOp) -> bool:
+        """Whether registers keep an operand that is made outside the loop of its product."""
+        loop = user.parent_op()
+        made = value.owner
+        inside = made if isinstance(made, Block) else made.parent
+        return isinstance(loop, scf.ForOp) and inside is not user.parent and _bytes(value) <= self.kept
 
 
 def _bytes(value: SSAValue) -> int:

@@ -66,7 +66,7 @@ class StageDotOperands(ModulePass):
 
     For products that load whole matrices the memory is swizzled for that. The load is placed in front of the first
     user; one that was converted outside the loop of its products stays there, unless it takes more than three quarters
-    of the `registers` that a thread can name, with what the loop carries and the product's result: then it is read
+    of the `registers` that a thread may have, with what the loop carries and the product's result: then it is read
     again for each product. Where their number is unknown it stays.
 
     For a product by multiply-adds the memory lies as a conversion would put it; for the matrix units that have no such
@@ -90,7 +90,7 @@ class StageDotOperands(ModulePass):
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have."""
     registers: int | None = None
-    """Registers that a thread can name; None where that is unknown."""
+    """Registers that a thread may have; None where that is unknown."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
