@@ -3,8 +3,8 @@
 `Shadow` follows plain and atomic accesses of one memory range while the programs of a grid run one after another. Two
 accesses of one element conflict if one of them writes, not both are atomic, and nothing orders them:
 
-* Between programs an atomic operation that is not relaxed orders. A program that operates atomically on an address
-  comes after each program that did so before, with all that the earlier program had seen (`Programs`).
+* Between programs atomic operations that are not relaxed order: what a program did before it released an address comes
+  before what another program does after it acquired the address, with all that the first one had seen (`Programs`).
 * Within a program a barrier orders, and so does an op that moves values between lanes (`epoch`). Between two of those,
   an element that one lane stores and another lane accesses is a conflict. A scalar is loaded by all lanes (`ALL`) and
   stored by the first one.
@@ -30,18 +30,33 @@ ALL = -1
 """The lane of an access that every lane makes."""
 
 
+_ALWAYS = np.iinfo(np.int32).max
+"""The time until which the accesses of the running program itself come before its next one."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Release:
+    """A program's, at a time; `known`: what it had seen of the others, None for nothing."""
+
+    program: int
+    time: int
+    known: Array | None
+
+
 @dataclass
 class Programs:
-    """Which programs come before the running one: `before[n]` for the program number n, from 1; 0 is no program."""
+    """What comes before the accesses of the running program: of the program number n, from 1, those with a time of at
+    most `seen[n]`; 0 is no program. `time` goes on with each atomic operation that orders."""
 
     count: int
     current: int = 0
     epoch: int = 1
-    before: Array = field(init=False)
-    _released: dict[int, Array] = field(default_factory=dict[int, Array])
-    """What the last program that operated atomically on an address had seen, as bits."""
+    time: int = 1
+    seen: Array = field(init=False)
+    _released: dict[int, _Release] = field(default_factory=dict[int, "_Release"])
+    """By address."""
     _known: Array | None = None
-    """`before` as bits, one array for all addresses; None where `before` has changed."""
+    """`seen` as releases share it; None where nothing of others has been seen."""
 
     def __post_init__(self) -> None:
         self.begin(0)
@@ -50,21 +65,29 @@ class Programs:
         """From now on the program of this number runs."""
         self.current = number
         self.epoch += 1
-        self.before = np.zeros(self.count + 1, np.bool_)
-        self.before[[0, number]] = True
+        self.seen = np.zeros(self.count + 1, np.int32)
+        self.seen[[0, number]] = _ALWAYS
         self._known = None
 
-    def synchronise(self, addresses: Array) -> None:
-        """The running program operates atomically on these addresses."""
+    def acquire(self, addresses: Array) -> None:
+        """The running program reads these addresses atomically."""
         if addresses.size > MOST_SYNCHRONISING:
             return
-        found = [self._released[address] for address in addresses.tolist() if address in self._released]
-        for known in {id(known): known for known in found if known is not self._known}.values():
-            self.before |= np.unpackbits(known, count=self.count + 1).view(np.bool_)
-            self._known = None
-        if self._known is None:
-            self._known = np.packbits(self.before)
-        self._released.update(dict.fromkeys(addresses.tolist(), self._known))
+        found = {self._released[address] for address in addresses.tolist() if address in self._released}
+        new = [release for release in found if self.seen[release.program] < release.time]
+        for release in new:
+            if release.known is not None:
+                np.maximum(self.seen, release.known, out=self.seen)
+            self.seen[release.program] = release.time
+        if new:
+            self._known = self.seen.copy()
+            self._known[self.current] = 0
+
+    def release(self, addresses: Array) -> None:
+        """The running program writes these addresses atomically. `time` is to go on behind that."""
+        if addresses.size <= MOST_SYNCHRONISING:
+            made = _Release(self.current, self.time, self._known)
+            self._released.update(dict.fromkeys(addresses.tolist(), made))
 
 
 @dataclass(frozen=True)
@@ -88,10 +111,10 @@ class Conflict:
 
 
 class _Last:
-    """Of each element the last access of one sort: its program, op, lane, epoch, and whether it was atomic."""
+    """Of each element the last access of one sort: its program, op, lane, epoch, time, and whether it was atomic."""
 
     def __init__(self, count: int) -> None:
-        self.program, self.op, self.lane, self.epoch = (np.zeros(count, np.int32) for _ in range(4))
+        self.program, self.op, self.lane, self.epoch, self.time = (np.zeros(count, np.int32) for _ in range(5))
         self.atomic = np.zeros(count, np.bool_)
         self.before: _Last | None = None
         """The last access by another program than that of the last."""
@@ -105,15 +128,15 @@ class _Last:
             self._move(at[(self.program[at] != programs.current) & (self.program[at] != 0)], self.before)
         self.program[at] = programs.current
         self.op[at], self.lane[at], self.epoch[at] = access.op, access.lanes, programs.epoch
-        self.atomic[at] = access.atomic
+        self.time[at], self.atomic[at] = programs.time, access.atomic
 
     def _move(self, at: Array, to: _Last) -> None:
-        for name in ("program", "op", "lane", "epoch", "atomic"):
+        for name in ("program", "op", "lane", "epoch", "time", "atomic"):
             getattr(to, name)[at] = getattr(self, name)[at]
 
     def conflicts(self, at: Array, access: Access, programs: Programs, *, writes: bool) -> Iterator[Conflict]:
         by = self.program[at]
-        unordered = ~programs.before[by]
+        unordered = self.time[at] > programs.seen[by]
         if access.atomic:
             unordered &= ~self.atomic[at]
         else:

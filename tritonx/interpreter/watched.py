@@ -341,8 +341,11 @@ class WatchedMemory(Memory):
             which = np.arange(addresses.size)
         if changes is None and not atomic and lanes.shape == () and self._reaches_all(op):
             which = np.full(addresses.size, ALL)
-        if atomic and not _relaxed(op):
-            self.watch.programs.synchronise(addresses)
+        acquires, releases = _orders(op) if atomic else (False, False)
+        if acquires:
+            self.watch.programs.acquire(addresses)
+        if releases:
+            self.watch.programs.release(addresses)
         bases = np.array(self._bases, dtype=np.int64)
         owners = np.searchsorted(bases, addresses, side="right") - 1
         for owner in [int(owners[0])] if bool((owners == owners[0]).all()) else np.unique(owners).tolist():
@@ -358,6 +361,8 @@ class WatchedMemory(Memory):
             for conflict in conflicts:
                 reads = changes is None and not atomic
                 self._report(conflict, int(addresses[mine][conflict.index]), size, reads=reads)
+        if releases:
+            self.watch.programs.time += 1
 
     def _reaches_all(self, op: Operation | None) -> bool:
         if op not in self._reaching:
@@ -432,9 +437,17 @@ def _bits(values: Array) -> Array:
 
 
 def _relaxed(op: Operation | None) -> bool:
+    return _orders(op) == (False, False)
+
+
+def _orders(op: Operation | None) -> tuple[bool, bool]:
+    """Whether an atomic operation acquires and releases; a volatile load does both."""
+    if isinstance(op, tile.DescriptorReduceOp):
+        return False, False
     sem = None if op is None else op.properties.get("sem")
     value: Attribute | int | None = getattr(getattr(sem, "value", None), "data", None)
-    return value == MemSemantic.RELAXED.value or isinstance(op, tile.DescriptorReduceOp)
+    acquires = value not in (MemSemantic.RELAXED.value, MemSemantic.RELEASE.value)
+    return acquires, value not in (MemSemantic.RELAXED.value, MemSemantic.ACQUIRE.value)
 
 
 def _gaps(arrays: Sequence[tuple[np.ndarray, str]]) -> Iterator[_Gaps]:

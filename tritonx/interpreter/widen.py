@@ -64,7 +64,8 @@ def _wide(type_: Attribute) -> Attribute:
 def _refuse(op: Operation) -> None:
     bits = isinstance(op, tile.BitcastOp | arith.BitcastOp) and _of_float(op)
     called = isinstance(op, tile.ExternElementwiseOp) and any(is_float(type_of(r)) for r in op.results)
-    if bits or called or isinstance(op, _OPAQUE):
+    made = isinstance(op, tile.IntToPtrOp) and _of_float(op)
+    if bits or called or made or isinstance(op, _OPAQUE):
         raise NotWidened(f"{op.name} has no wider form")
 
 

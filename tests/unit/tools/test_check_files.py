@@ -254,7 +254,8 @@ def test_memory_of_many_atomic_addresses() -> None:
     tracemalloc.start()
     for number in range(2048):
         programs.begin(number + 1)
-        programs.synchronise(np.arange(64) + 64 * number)
+        programs.acquire(np.arange(64) + 64 * number)
+        programs.release(np.arange(64) + 64 * number)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 50e6

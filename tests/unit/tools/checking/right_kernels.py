@@ -196,3 +196,94 @@ def barrier_of_the_grid(x, t, y, bar, B: tl.constexpr):
         pass
     q = (p + 1) % tl.num_programs(0)
     tl.store(y + p * B + at, tl.load(t + q * B + at))
+
+
+# Locks and counters --------------------------------------------------------------------------------------------------
+
+
+def locked(n=200):
+    yield (8,), (floats(n), np.zeros(2, np.float32), np.zeros(4, np.int32), n), {"B": 32}
+
+
+@right(locked)
+@tritonx.jit
+def sums_under_a_lock(x, y, locks, n, B: tl.constexpr):
+    """As the gradients of the weights in the tutorial of layer norm: a flag says whether the sum has begun."""
+    which = tl.program_id(0) % 2
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    s = tl.sum(tl.load(x + at, mask=at < n, other=0))
+    while tl.atomic_cas(locks + which, 0, 1) == 1:
+        pass
+    if tl.load(locks + 2 + which) == 0:
+        tl.atomic_xchg(locks + 2 + which, 1)
+    else:
+        s += tl.load(y + which)
+    tl.store(y + which, s)
+    tl.debug_barrier()
+    tl.atomic_xchg(locks + which, 0)
+
+
+@right(locked)
+@tritonx.jit
+def acquires_and_releases(x, y, locks, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    s = tl.sum(tl.load(x + at, mask=at < n, other=0))
+    while tl.atomic_cas(locks, 0, 1, sem="acquire") == 1:
+        pass
+    tl.store(y, tl.load(y) + s)
+    tl.debug_barrier()
+    tl.atomic_xchg(locks, 0, sem="release")
+
+
+def counted(n=200):
+    yield (8,), (floats(n), np.empty(8, np.float32), np.empty(1, np.float32), np.zeros(1, np.int32), n), {"B": 32}
+
+
+@right(counted)
+@tritonx.jit
+def the_last_one_adds_up(x, part, y, count, n, B: tl.constexpr):
+    """And takes the counter back by a plain store, for the next launch."""
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(part + tl.program_id(0), tl.sum(tl.load(x + at, mask=at < n, other=0)))
+    if tl.atomic_add(count, 1) == 7:
+        tl.store(y, tl.sum(tl.load(part + tl.arange(0, 8))))
+        tl.store(count, 0)
+
+
+KEPT: list[list[list[np.ndarray]]] = []
+"""The arrays whose addresses alone are arguments."""
+
+
+def tables(m=20, n=30, k=17):
+    if m and n:
+        given = [[floats(m, k), floats(n, k)], [floats(k, n), floats(k, m)]]
+        groups = [*given, [np.empty((m, n), np.float32), np.empty((n, m), np.float32)]]
+        KEPT.append(groups)
+        addresses = [np.array([each.ctypes.data for each in group], np.int64) for group in groups]
+        yield (3,), (*addresses, np.array([[m, n, k], [n, m, k]], np.int32), 2), {"B": 16}
+
+
+@right(tables)
+@tritonx.jit
+def grouped_products(a_table, b_table, c_table, sizes, groups, B: tl.constexpr):
+    """Pointers lie in memory; a program goes over the tiles of all products."""
+    tile, last = tl.program_id(0), 0
+    for g in range(groups):
+        m, n, k = tl.load(sizes + g * 3), tl.load(sizes + g * 3 + 1), tl.load(sizes + g * 3 + 2)
+        across = tl.cdiv(n, B)
+        tiles = tl.cdiv(m, B) * across
+        while tile >= last and tile < last + tiles:
+            a = tl.load(a_table + g).to(tl.pointer_type(tl.float32))
+            b = tl.load(b_table + g).to(tl.pointer_type(tl.float32))
+            c = tl.load(c_table + g).to(tl.pointer_type(tl.float32))
+            i = (tile - last) // across * B + tl.arange(0, B)[:, None]
+            j = (tile - last) % across * B + tl.arange(0, B)[None, :]
+            total = tl.zeros((B, B), tl.float32)
+            for s in range(0, k, B):
+                p = s + tl.arange(0, B)
+                left = tl.load(a + i * k + p[None, :], mask=(i < m) & (p[None, :] < k), other=0)
+                right_ = tl.load(b + p[:, None] * n + j, mask=(p[:, None] < k) & (j < n), other=0)
+                total = tl.dot(left, right_, total, input_precision="ieee")
+            tl.store(c + i * n + j, total, mask=(i < m) & (j < n))
+            tile += tl.num_programs(0)
+        last += tiles

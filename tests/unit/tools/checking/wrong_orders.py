@@ -86,6 +86,54 @@ def relaxed_counter(x, part, y, count, n, B: tl.constexpr):
         tl.store(y, tl.sum(tl.load(part + tl.arange(0, 8))))  # <-
 
 
+@wrong("race", partial)
+@tritonx.jit
+def counted_before_the_store(x, part, y, count, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    last = tl.atomic_add(count, 1) == 7
+    tl.store(part + tl.program_id(0), tl.sum(tl.load(x + at, mask=at < n, other=0)))
+    if last:
+        tl.store(y, tl.sum(tl.load(part + tl.arange(0, 8))))  # <-
+
+
+@wrong("race", partial)
+@tritonx.jit
+def counter_that_acquires_alone(x, part, y, count, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(part + tl.program_id(0), tl.sum(tl.load(x + at, mask=at < n, other=0)))
+    tl.debug_barrier()
+    if tl.atomic_add(count, 1, sem="acquire") == 7:
+        tl.store(y, tl.sum(tl.load(part + tl.arange(0, 8))))  # <-
+
+
+def locked(n=200):
+    yield (8,), (floats(n), np.zeros(1, np.float32), np.zeros(1, np.int32), n), {"B": 32}
+
+
+@wrong("race", locked)
+@tritonx.jit
+def unlocked_before_the_store(x, y, lock, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    s = tl.sum(tl.load(x + at, mask=at < n, other=0))
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    old = tl.load(y)  # <-
+    tl.atomic_xchg(lock, 0)
+    tl.store(y, old + s)
+
+
+@wrong("race", locked)
+@tritonx.jit
+def unlocked_by_a_store(x, y, lock, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    s = tl.sum(tl.load(x + at, mask=at < n, other=0))
+    while tl.atomic_cas(lock, 0, 1) == 1:  # <-
+        pass
+    tl.store(y, tl.load(y) + s)
+    tl.debug_barrier()
+    tl.store(lock, 0)
+
+
 @wrong("race", to_zeros)
 @tritonx.jit
 def scan_over_programs(x, y, n, B: tl.constexpr):
