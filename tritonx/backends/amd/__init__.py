@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
+from tritonx.backends.amd.options import IGNORED_HINTS, SCHEDULE_HINTS, AmdOptions, IgnoredHint, hints_of
 from tritonx.backends.api import (
     API_VERSION,
     STABLE_VERSION,
@@ -160,10 +160,7 @@ def _checked(target: Target, options: AmdOptions) -> AmdOptions:
     if options.matrix_instr_nonkdim not in sides:
         known = ", ".join(map(str, sides))
         raise ValueError(f"matrix_instr_nonkdim is one of {known} on {target}, got {options.matrix_instr_nonkdim}")
-    for hint in options.schedule_hint.split(","):
-        if hint.strip().lower() not in SCHEDULE_HINTS:
-            known = ", ".join(filter(None, SCHEDULE_HINTS))
-            raise ValueError(f"schedule_hint is a list of {known}, got '{hint}'")
+    _check_hints(target, options)
     if options.kpack not in (1, 2):
         raise ValueError(f"kpack is 1 or 2, got {options.kpack}")
     if target.arch == "gfx942":
@@ -173,6 +170,25 @@ def _checked(target: Target, options: AmdOptions) -> AmdOptions:
         warnings.warn(f"kpack is deprecated on {target}: {options.kpack} is taken for 1", stacklevel=3)
         return replace(options, kpack=1)
     return options
+
+
+def _check_hints(target: Target, options: AmdOptions) -> None:
+    """``ValueError`` for a hint that no release has; a warning for one that changes nothing."""
+    for hint in sorted(hints_of(options)):
+        reason = None
+        if hint in IGNORED_HINTS:
+            reason = "Triton 3.6 and 3.9 do not read it either"
+        elif hint not in SCHEDULE_HINTS:
+            known = ", ".join(filter(None, SCHEDULE_HINTS))
+            raise ValueError(f"schedule_hint is a list of {known}, got '{hint}'")
+        elif hint == "attention" and not options.async_copy:
+            reason = f"on {target} operands are not copied to shared memory past the registers (async_copy)"
+        elif hint == "attention" and not options.block_pingpong:
+            reason = "block_pingpong is off"
+        elif hint == "attention" and options.num_warps != 8:
+            reason = f"{options.num_warps} warps are no two groups of 4"
+        if reason is not None:
+            warnings.warn(f"schedule_hint='{hint}' changes nothing: {reason}", IgnoredHint, stacklevel=4)
 
 
 BACKEND = AmdBackend()

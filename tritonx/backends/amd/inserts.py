@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonx.backends.amd.layout_target import alternates, copied_widths
-from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.amd.options import AmdOptions, hints_of
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
 from tritonx.backends.amd.passes.carry_scalar_pointers import CarryScalarPointers
 from tritonx.backends.amd.passes.order_copies import OrderCopies
@@ -38,4 +38,4 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
         yield Insert(UseBufferAccesses(), before="widen-float8")
     yield Insert(DeadCodeElimination(), before="widen-float8")
     if alternates(target, options):
-        yield Insert(BlockPingpong(), after="insert-barriers")
+        yield Insert(BlockPingpong(attention="attention" in hints_of(options)), after="insert-barriers")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonx.backends.api import Options
 from tritonx.conversion.gpu_options import GpuOptions
 
 
@@ -17,10 +18,10 @@ class AmdOptions(GpuOptions):
     * ``kpack`` (1 or 2) is how many MFMA steps of K a lane loads as neighbours. CDNA 4 loads 16 bytes a step as it is:
       there, as in Triton, 2 is taken for 1 with a warning. It says nothing on RDNA, where a lane holds all of a step.
     * ``schedule_hint`` is a list separated by commas; Triton 3.6 has "none" by default, 3.9 "", and reads none.
-      ``memory-bound-attention`` chooses LLVM's iterative scheduler for instruction-level parallelism; ``attention`` is
-      accepted and changes nothing: what Triton 3.6 does for it (an order of instructions around its own two products,
-      and sinking against spills) answers code that Triton makes. What it does for products by default is
-      ``block_pingpong``.
+      ``memory-bound-attention`` chooses LLVM's iterative scheduler for instruction-level parallelism, as in Triton 3.6.
+      ``attention`` has one half of 8 warps multiply while the other one computes, in loops of two products whose
+      operands are copied past the registers (`block_pingpong`). What changes nothing on a target, and hints of other
+      releases (`IGNORED_HINTS`), give a warning, `IgnoredHint`.
     * ``allowed_dot_input_precisions`` has "tf32" on gfx942 as well, whose matrix unit multiplies 19 bits of f32 four
       times as fast as all; it is the default there, as in Triton.
     * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers.
@@ -64,4 +65,16 @@ class AmdOptions(GpuOptions):
         return self.line_info or super().names_files
 
 
+def hints_of(options: Options) -> frozenset[str]:
+    """The schedule hints, in small letters."""
+    assert isinstance(options, AmdOptions)
+    return frozenset(hint.strip().lower() for hint in options.schedule_hint.split(","))
+
+
+class IgnoredHint(UserWarning):
+    """A schedule hint changes nothing."""
+
+
 SCHEDULE_HINTS = ("", "none", "attention", "memory-bound-attention")
+IGNORED_HINTS = ("local-prefetch", "llvm-iglp-0", "llvm-iglp-1")
+"""Hints of releases before 3.6, some of them of an option `instruction_sched_variant`."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tritonx.backends.amd.knobs import knobs
-from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.amd.options import AmdOptions, hints_of
 from tritonx.backends.amd.targets import NAMED_REGISTERS, processor
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.runtime.errors import OutOfResources
@@ -53,12 +53,11 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     target, options = compilation.target, compilation.options
     chip = processor(target)
     assert isinstance(options, AmdOptions)
-    hints = [hint.strip().lower() for hint in options.schedule_hint.split(",")]
     machine = AmdMachine(
         chip,
         data_layout(chip.name, chip.wave),
         options.waves_per_eu,
-        "iterative-ilp" if "memory-bound-attention" in hints else "",
+        "iterative-ilp" if "memory-bound-attention" in hints_of(options) else "",
         options.allow_flush_denorm,
         bool(chip.lane_bytes) and direct_copies.copies_directly(module),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tests.unit.backends.amd.shared_kernels import matmul, precise_matmul, softmax
 from tests.unit.transforms.pipelining.pipelined_kernels import matmul as loop_of_products
 from tritonx.backends.amd import BACKEND
+from tritonx.backends.amd.options import IgnoredHint
 from tritonx.ir.text import print_module
 
 Compile = Callable[..., Any]
@@ -77,13 +79,35 @@ def test_buffers_or_not(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_schedulers_and_subnormal_numbers(compiled: Compile) -> None:
     plain = product(compiled, "gfx942").stages
-    hinted = product(compiled, "gfx942", schedule_hint="attention,memory-bound-attention").stages
+    hinted = product(compiled, "gfx942", schedule_hint="none,memory-bound-attention").stages
     assert "iterative-ilp" in hinted["llir"] and "iterative-ilp" not in plain["llir"]
-    for hint in ("attention", "", "none"):
+    for hint in ("", "none"):
         assert product(compiled, "gfx942", schedule_hint=hint).stages["amdgcn"] == plain["amdgcn"]
     flushing = product(compiled, "gfx942", allow_flush_denorm=True).stages
     assert ".amdhsa_float_denorm_mode_32 3" in plain["amdgcn"]
     assert ".amdhsa_float_denorm_mode_32 0" in flushing["amdgcn"]
+
+
+@pytest.mark.parametrize(
+    "target, hint, given, reason",
+    [
+        ("gfx942", "local-prefetch", {}, "do not read it either"),
+        ("gfx950", "none, LLVM-iglp-1", {}, "'llvm-iglp-1' changes nothing"),
+        ("gfx942", "attention", {"num_warps": 8}, "on hip:gfx942 operands are not copied"),
+        ("gfx950", "attention", {"num_warps": 4}, "4 warps are no two groups"),
+        ("gfx950", "attention", {"num_warps": 8, "block_pingpong": False}, "block_pingpong is off"),
+    ],
+)
+def test_hints_without_effect(target: str, hint: str, given: dict[str, Any], reason: str) -> None:
+    with pytest.warns(IgnoredHint, match=reason):
+        BACKEND.parse_options(BACKEND.parse_target(target), {"schedule_hint": hint, **given})
+
+
+def test_hints_with_an_effect_do_not_warn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for hint in ("", "none", "memory-bound-attention", "attention"):
+            BACKEND.parse_options(BACKEND.parse_target("gfx950"), {"schedule_hint": hint, "num_warps": 8})
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ multiplies for less time than its operands take to come, in every order."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -54,6 +55,12 @@ from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import tensor_layout
 from tritonx.backends.amd.costs import ALTERNATING_SIDE
 from tritonx.backends.amd.emit.buffer import width
+from tritonx.backends.amd.passes.pingpong_chained import (
+    ChainedRound,
+    chained_round,
+    products_of,
+    write_chained_clusters,
+)
 from tritonx.backends.amd.passes.pingpong_clusters import GROUP, Round, prioritise, taken_apart, write_clusters
 from tritonx.backends.amd.passes.pingpong_copies import CopyRound, copies_operands, copy_round, write_copy_clusters
 from tritonx.backends.amd.passes.product_slices import k_order
@@ -108,14 +115,30 @@ class BlockPingpong(ModulePass):
         needs=("insert-barriers",),
     )
 
+    attention: bool = False
+    """Whether loops with two products are cut too, of which one half of the warps multiplies and one computes."""
     slices: int = 0
     """Slices of K that 8 warps take a product in, of any size; 0: as its size says."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         warps = stated_number(op.attributes, "ttg.num-warps") or 1
+        done = self._alternate_chained(op, warps) if self.attention else ()
         for inner in ops_in(op):
-            if isinstance(inner, LocalDotOp) and isinstance(loop := inner.parent_op(), scf.ForOp):
+            if isinstance(inner, LocalDotOp) and isinstance(loop := inner.parent_op(), scf.ForOp) and loop not in done:
                 explain(TOPIC, loop, self._schedule(loop, inner, warps))
+
+    @staticmethod
+    def _alternate_chained(module: ModuleOp, warps: int) -> Sequence[scf.ForOp]:
+        """The loops with two products, which it changes or says why not."""
+        loops = [op for op in ops_in(module) if isinstance(op, scf.ForOp) and len(products_of(op)) == 2]
+        for loop in loops:
+            found = chained_round(loop) if warps == 2 * GROUP else f"{warps} warps are no two groups of {GROUP}"
+            if isinstance(found, ChainedRound):
+                write_chained_clusters(found, GROUP)
+                explain(TOPIC, loop, f"ping-pong of two groups of {GROUP} warps, one of which multiplies")
+            else:
+                explain(TOPIC, loop, f"no ping-pong of two products: {found}")
+        return loops
 
     @staticmethod
     def _facts(loop: Operation) -> AxisFacts:

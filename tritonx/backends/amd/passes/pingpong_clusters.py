@@ -192,7 +192,7 @@ def hold_half(loop: scf.ForOp, group: int) -> None:
     block.insert_op_after(behind, loop)
 
 
-def prioritise(product: LocalDotOp) -> None:
+def prioritise(product: LocalDotOp | tile.DotOp) -> None:
     """A wave that multiplies issues before the others of its SIMD."""
     before = Builder.before(product)
     before.location = product.location

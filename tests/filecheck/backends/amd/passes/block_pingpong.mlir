@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p block-pingpong{slices=2} --split-input-file | filecheck %s
+// RUN: tritonx-opt %s -p 'block-pingpong{slices=2 attention=true}' --split-input-file | filecheck %s
 
 // Two slices of K: what a load brings of B lies 32 ks apart, so that the view has bit 5 of k behind bit 0. All warps meet in front of the
 // loop, and the upper half of them once more; the lower half does behind it.
@@ -264,5 +264,64 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.shar
       scf.yield %sum : tensor<128x128xf32, #mma>
     }
     tt.return %r : tensor<128x128xf32, #mma>
+  }
+}
+
+// -----
+
+// Two products: one half of the warps multiplies, from the second product to the first one of the next iteration, while the other computes
+// what is between them. The wait is for a group less, as the next copies are issued behind it.
+
+// CHECK-LABEL: @chained
+// CHECK: ttg.async_wait {num = 1 : i32}
+// CHECK-NEXT: ttg.local_barrier
+// CHECK: amdg.cond_barrier
+// CHECK-NEXT: scf.for
+// CHECK: rocdl.s.setprio 1
+// CHECK-NEXT: %[[S:.*]] = ttg.local_dot
+// CHECK-NEXT: rocdl.s.setprio 0
+// CHECK-NEXT: ttg.async_wait {num = 0 : i32}
+// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: rocdl.sched.barrier 0
+// CHECK: arith.truncf %[[S]]
+// CHECK: %[[BT:.*]] = ttg.local_load
+// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: rocdl.sched.barrier 0
+// CHECK-NEXT: ttg.async_copy_global_to_local
+// CHECK-NEXT: ttg.async_commit_group
+// CHECK-NEXT: rocdl.s.setprio 1
+// CHECK-NEXT: tt.dot %{{.*}}, %[[BT]], %{{.*}}
+// CHECK-NEXT: rocdl.s.setprio 0
+// CHECK-NEXT: scf.yield
+// CHECK: amdg.cond_barrier
+
+#mma = #ttg.amd_mfma<{version = 4, warpsPerCTA = [8, 1], instrShape = [32, 32, 16], isTransposed = true}>
+#blocked = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 8], warpsPerCTA = [1, 8], order = [0, 1]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>
+#smem = #ttg.shared_memory
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 8}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 8}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.shared = 24576 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @chained(%q: tensor<256x64xf16, #a>, %p: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32, %to: i32, %from: i32) -> tensor<256x64xf32, #mma> {
+    %none = arith.constant dense<0.0> : tensor<256x64xf32, #mma>
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
+    ttg.async_commit_group
+    ttg.async_commit_group
+    %r = scf.for %i = %zero to %n step %one iter_args(%total = %none) -> (tensor<256x64xf32, #mma>) : i32 {
+      ttg.async_wait {num = 1 : i32}
+      ttg.local_barrier
+      %mn = ttg.memdesc_index %m[%to] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %x = ttg.async_copy_global_to_local %p, %mn : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
+      ttg.async_commit_group
+      %ms = ttg.memdesc_index %m[%from] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem>
+      %s = ttg.local_dot %q, %ms, %none {bLayout = #b} : tensor<256x64xf16, #a> * !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<256x64xf32, #mma>
+      %h = arith.truncf %s : tensor<256x64xf32, #mma> to tensor<256x64xf16, #mma>
+      %c = ttg.convert_layout %h : tensor<256x64xf16, #mma> -> tensor<256x64xf16, #a>
+      %sum = ttg.local_dot %c, %ms, %total {bLayout = #b} : tensor<256x64xf16, #a> * !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<256x64xf32, #mma>
+      scf.yield %sum : tensor<256x64xf32, #mma>
+    }
+    tt.return %r : tensor<256x64xf32, #mma>
   }
 }
