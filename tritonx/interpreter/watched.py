@@ -6,8 +6,8 @@
 
 `Watch.wrap` is `Execution.watch`: it tells the memory which op accesses it, and looks at the integer arithmetic of
 addresses (`address_values.py`). What is found is a `Flaw` of the kind `race`, `barrier` (both by `shadow.py`), `lanes`,
-`view` or `overflow`: once for each kind and op, in `Watch.flaws`. A program that takes longer than it may is ended by
-`EndlessProgram`. What the kinds are is in `tools/checking/report.py`.
+`view`, `overflow` or `assertion` (`promised_accesses.py`): once for each kind and op, in `Watch.flaws`. A program that
+takes longer than it may is ended by `EndlessProgram`. What the kinds are is in `tools/checking/report.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx import level
@@ -38,6 +39,7 @@ from tritonx.interpreter.address_values import address_values
 from tritonx.interpreter.errors import KernelFault
 from tritonx.interpreter.execution import Execution, Function
 from tritonx.interpreter.memory import Lanes, Memory, Range, byte_bounds
+from tritonx.interpreter.promised_accesses import WideAccess, wide_accesses
 from tritonx.interpreter.scalar_loads import reaches_all_lanes
 from tritonx.interpreter.shadow import ALL, Access, Conflict, Programs, Shadow, repeated
 from tritonx.interpreter.values import Array, Poison
@@ -132,6 +134,7 @@ class Watch:
         self._numbers: dict[Operation, int] = {}
         self._reported: set[tuple[str, Operation | None]] = set()
         self._addresses: set[SSAValue] | None = None
+        self._wide: dict[Operation, WideAccess] | None = None
         self._execution: Execution | None = None
 
     def start(self, execution: Execution, *, recording: bool) -> None:
@@ -188,9 +191,17 @@ class Watch:
 
     def _access(self, op: Operation, function: Function) -> Function:
         synchronises = synchronises_lanes(op)
+        if self._wide is None:
+            self._wide = wide_accesses(top) if isinstance(top := _top(op), ModuleOp) else {}
+        wide = self._wide.get(op)
+        masked = isinstance(op, tile.LoadOp | tile.StoreOp) and op.mask is not None
+        mask = 1 if isinstance(op, tile.LoadOp) else 2
 
         def access(*operands: Array) -> object:
             self.op = op
+            if wide is not None and self.recording and not wide.holds(operands[0], operands[mask] if masked else None):
+                text = "what tl.multiple_of, tl.max_contiguous or tl.max_constancy promises does not hold"
+                self.report("assertion", f"{text}: {wide.count} neighbours are accessed at once", op)
             execution = self._execution
             if execution is not None:
                 execution.poison = self.poison if op in self.poisoned else False
@@ -221,11 +232,14 @@ class Watch:
 
     def _in_address(self, op: Operation) -> bool:
         if self._addresses is None:
-            top = op
-            while (parent := top.parent_op()) is not None:
-                top = parent
-            self._addresses = address_values(top)
+            self._addresses = address_values(_top(op))
         return op.results[0] in self._addresses
+
+
+def _top(op: Operation) -> Operation:
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    return op
 
 
 # Memory --------------------------------------------------------------------------------------------------------------

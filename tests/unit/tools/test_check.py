@@ -1,6 +1,6 @@
 """`tritonx check` finds what is wrong in kernels that are wrong, and nothing in those that are right.
 
-All 109 wrong kernels and the 829 of the conformance suite with ``TRITONX_CHECK_ALL=1``; a share of them otherwise.
+All 112 wrong kernels and the 829 of the conformance suite with ``TRITONX_CHECK_ALL=1``; a share of them otherwise.
 """
 
 from __future__ import annotations

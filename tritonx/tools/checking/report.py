@@ -27,7 +27,7 @@ KINDS = {
     "order": "the result depends on the order of the programs",
     "undefined": "the result depends on lanes that a masked load without `other` leaves undefined",
     "overflow": "32-bit arithmetic of an address overflows",
-    "assertion": "an assertion of the kernel fails",
+    "assertion": "an assertion of the kernel fails, or a promise that an access goes by",
     "endless": "a program does not end in the time that it has",
     "precision": "the error against float64 is larger than the formats explain",
     "wrong": "the result differs from the reference",

@@ -287,3 +287,24 @@ def grouped_products(a_table, b_table, c_table, sizes, groups, B: tl.constexpr):
             tl.store(c + i * n + j, total, mask=(i < m) & (j < n))
             tile += tl.num_programs(0)
         last += tiles
+
+
+# Promises that hold where an access goes by them ---------------------------------------------------------------------
+
+
+@right(
+    lambda m=20, n=32: (
+        [((tritonx.cdiv(m, 16),), (floats(m, n), np.empty((m, n), np.float32), m, n), {"B": 16})]
+        if m and n == 32
+        else []
+    ),
+    lambda x, y, m, n, B: 2 * x,
+)
+@tritonx.jit
+def rows_that_wrap_around(x, y, m, n, B: tl.constexpr):
+    """As the tutorial of products promises it of rows: the addresses are apart by a stride."""
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    rows = tl.max_contiguous(tl.multiple_of(tl.where(i < m, i, 0), B), B)
+    j = tl.max_contiguous(tl.multiple_of(tl.arange(0, 32), 32), 32)
+    v = tl.load(x + rows[:, None] * n + j[None, :])
+    tl.store(y + i[:, None] * n + j[None, :], 2 * v, mask=i[:, None] < m)

@@ -365,3 +365,35 @@ def chosen_by_itself(x, y, n, B: tl.constexpr):
     at = tl.arange(0, B)
     v = tl.load(x + tl.program_id(0) * n + at, mask=at < n)  # <-
     tl.store(y + tl.program_id(0), tl.sum(tl.where(v > 0, v, 0)))
+
+
+# Promises ------------------------------------------------------------------------------------------------------------
+
+
+def wrapped_around(n=100):
+    if n:
+        yield (tritonx.cdiv(n, 64),), (floats(n), np.empty((tritonx.cdiv(n, 64), 64), np.float32), n), {"B": 64}
+
+
+@wrong("assertion", wrapped_around)
+@tritonx.jit
+def promises_a_run_that_wraps_around(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    wrapped = tl.max_contiguous(tl.multiple_of(at % n, B), B)
+    tl.store(y + at, tl.load(x + wrapped))  # <-
+
+
+@wrong("assertion", lambda n=7: [((n,), (floats(n * 36), np.empty((n, 32), np.float32), 33), {})])
+@tritonx.jit
+def promises_aligned_rows(x, y, stride):
+    at = tl.arange(0, 32)
+    row = tl.multiple_of(tl.program_id(0) * stride, 16)
+    tl.store(y + tl.program_id(0) * 32 + at, tl.load(x + row + at))  # <-
+
+
+@wrong("assertion", lambda n=7: [((n,), (floats(n * 36), np.empty((n, 32), np.float32), 33), {})])
+@tritonx.jit
+def promises_an_aligned_stride(x, y, stride):
+    stride = tl.multiple_of(stride, 4)
+    at = tl.arange(0, 32)
+    tl.store(y + tl.program_id(0) * 32 + at, tl.load(x + tl.program_id(0) * stride + at))  # <-
