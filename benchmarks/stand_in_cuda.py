@@ -104,7 +104,7 @@ def install(compiler: str) -> tuple[str, list[Any], Callable[[Any], object]]:
     version: Any = torch.version
     version.cuda = "13.0"
     cuda: Any = torch.cuda
-    cuda._initialized, cuda._is_in_bad_fork = True, bool
+    cuda._initialized, cuda._is_in_bad_fork, cuda.is_current_stream_capturing = True, bool, bool
     _choose(compiler)
     return "cpu", [0, 1], int
 

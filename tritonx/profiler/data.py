@@ -51,7 +51,7 @@ def advance_phase(session: int | None = 0) -> int | None:
         return None
     _check(session, "advance phase")
     number = RECORDER.session(session).advance()
-    RECORDER.place_others()
+    RECORDER.renew()
     RECORDER.collect(wait=False)
     return number
 
@@ -79,4 +79,4 @@ def clear(session: int | None = 0, phase: int = 0, clear_up_to_phase: bool = Fal
     _check(session, "be cleared")
     RECORDER.collect(wait=True)
     RECORDER.session(session).clear(phase, clear_up_to_phase)
-    RECORDER.place_others()
+    RECORDER.renew()

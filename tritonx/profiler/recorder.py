@@ -18,6 +18,7 @@ from tritonx.profiler.errors import BadProfile, MetricMismatch, UnknownSession
 from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks.hook import HookManager
 from tritonx.profiler.metric import Value
+from tritonx.profiler.quick import COLLECT_EVERY, QuickLaunches, can_be_quick
 from tritonx.profiler.session import Asked, Session
 from tritonx.profiler.stack import Launched, current, forget_all
 from tritonx.profiler.tree import Device
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from tritonx.profiler.tree import Node
     from tritonx.runtime.launch.measured_launch import Recorded
 
-COLLECT_EVERY = 1024
-"""Launches between two collections of the times that are known."""
-
 INTERPRETER: Device = ("INTERPRETER", "0")
 
 
@@ -46,8 +44,14 @@ class Recorder:
         self._groups: tuple[tuple[str | None, tuple[Session, ...]], ...] = ()
         self._numbers = itertools.count()
         self._entries = itertools.count()
-        self._timers: dict[tuple[Driver | None, str | None], LaunchTimer] = {}
+        self._timers: dict[tuple[Driver | None, str], LaunchTimer] = {}
+        """By the names of the ways."""
+        self._asked: dict[tuple[Driver | None, str | None], LaunchTimer] = {}
+        """By what sessions ask for."""
+        self._by_timer: dict[Driver | None, tuple[tuple[LaunchTimer, tuple[Session, ...]], ...]] = {}
+        """The active sessions."""
         self._devices: dict[tuple[Driver, int], Device] = {}
+        self._hooks = self.enter_launch, self.leave_launch
         self._since = 0
         self._lock = threading.RLock()
 
@@ -83,12 +87,15 @@ class Recorder:
     def place_others(self) -> None:
         """Kernels that others launch from here on in this thread are of where it is, in the sessions that are active
         now."""
-        stack = current()
-        groups = dict(self._groups)
-        for (_, asked), timer in self._timers.items():
+        for timer in self._timers.values():
             if timer.sees_others:
-                sessions = groups.get(asked, ())
-                timer.at(tuple([(s.data, s.place(stack)) for s in sessions]) or None)
+                stack = current()
+                timer.at(tuple([(s.data, s.place(stack)) for s in self._sessions_of(timer)]) or None)
+
+    def _sessions_of(self, timer: LaunchTimer) -> list[Session]:
+        """The active sessions whose launches it times."""
+        names = {asked for (_, asked), found in self._asked.items() if found is timer}
+        return [session for name, sessions in self._groups if name in names for session in sessions]
 
     def session(self, number: int) -> Session:
         """Raises UnknownSession."""
@@ -129,6 +136,7 @@ class Recorder:
         self._lock = threading.RLock()  # another thread of the parent may have had it
         self.sessions.clear()
         self._timers.clear()  # what they hold is the parent's
+        self._asked.clear()
         flags.profiling_on = False
         forget_all()
         HookManager.unregister()
@@ -145,16 +153,28 @@ class Recorder:
         self._devices.clear()  # a session that was not active knows none
         enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
         if self._groups:
-            enter.add(self.enter_launch)
-            leave.add(self.leave_launch)
+            enter.add(self._hooks[0])
+            leave.add(self._hooks[1])
         else:
-            enter.remove(self.enter_launch)
-            leave.remove(self.leave_launch)
-        self.place_others()
+            enter.remove(self._hooks[0])
+            leave.remove(self._hooks[1])
         if not self.sessions:
+            self.place_others()
             for timer in self._timers.values():
                 timer.close()
             self._timers.clear()
+            self._asked.clear()
+        self.renew()
+
+    def renew(self) -> None:
+        """What launches are counted to, or how, has changed."""
+        with self._lock:
+            self._by_timer.clear()
+            self.place_others()
+            sessions = [session for _, group in self._groups for session in group]
+            quick = len(sessions) == 1 and can_be_quick(sessions[0])
+            hooks = [self._hooks[0]], [self._hooks[1]]
+            choice.quick = QuickLaunches(sessions[0], hooks, self._lock, self._timed, self._passed) if quick else None
 
     def _measure(self, mode: str) -> None:
         """Launches record their regions in this mode; empty: they do not."""
@@ -172,15 +192,10 @@ class Recorder:
 
     def enter_launch(self, data: LazyDict) -> None:
         """In front of a launch."""
+        stack = current()
+        stack.abandon()
         if data.grid is not None and 0 in data.grid:
             return
-        stack = current()
-        for failed in stack.launched:
-            failed.abandon()
-        stack.launched = []
-        for lost in stack.recorded:
-            lost.drop()
-        stack.recorded = []
         name: str = data.data["name"]
         metrics: dict[str, Value] | None = None
         if HookManager.active_hooks:
@@ -192,8 +207,7 @@ class Recorder:
             index = driver.current_device() if data.device is None else data.device
             device = self._devices.get((driver, index)) or self._device(driver, index)
         launched: list[Launched] = []
-        for asked, sessions in self._groups:
-            timer = self._timers.get((driver, asked)) or self._timer(driver, asked)
+        for timer, sessions in self._by_timer.get(driver) or self._grouped(driver):
             with self._lock:
                 records = tuple([s.data.launch(s.place(stack), name, device, stream) for s in sessions])
             measured = tuple([r for r, s in zip(records, sessions, strict=True) if s.regions])
@@ -221,6 +235,11 @@ class Recorder:
                         record.add(each.metrics)
         self._since += 1
         if self._since >= COLLECT_EVERY:
+            self._passed(data.driver)
+
+    def _passed(self, driver: Driver | None) -> None:
+        """Many launches were made since times were collected; while they are recorded, nothing may ask for them."""
+        if driver is None or not driver.is_recording():
             self.collect(wait=False)
 
     def _add_regions(self, recorded: Sequence[Recorded], measured: Sequence[Node | Event], data: LazyDict) -> None:
@@ -248,27 +267,45 @@ class Recorder:
                             known.finish(start, stop)
                         else:
                             known.abandon()
-            for (driver, asked), timer in list(self._timers.items()):
+            for (driver, _), timer in list(self._timers.items()):
                 for kernel in timer.others():
-                    self._add_other(kernel, driver, asked)
+                    self._add_other(kernel, driver, timer)
             for session in self.sessions.values():
                 session.flush_complete()
 
-    def _add_other(self, kernel: OtherKernel, driver: Driver | None, asked: str | None) -> None:
+    def _add_other(self, kernel: OtherKernel, driver: Driver | None, timer: LaunchTimer) -> None:
         """A kernel of another library; below the root of the sessions that are active where its thread had no place."""
         assert driver is not None, "the interpreter's timer sees none"
         device = self._devices.get((driver, kernel.device)) or self._device(driver, kernel.device)
         places = kernel.place
         if places is None:
-            places = tuple([(s.data, s.data.scope(())) for s in dict(self._groups).get(asked, ())])
+            places = tuple([(s.data, s.data.scope(())) for s in self._sessions_of(timer)])
         for data, place in cast("tuple[tuple[Any, Any], ...]", places):
             data.launch(place, kernel.name, device, kernel.stream).finish(kernel.start, kernel.stop)
 
     def _timer(self, driver: Driver | None, asked: str | None) -> LaunchTimer:
         """Raises BadProfile where the driver has none of the name, NoTimer where it cannot be used."""
         with self._lock:
-            found = ClockTimer() if driver is None else timer_of(driver, asked)
-            return self._timers.setdefault((driver, asked), found)
+            found = self._asked.get((driver, asked))
+            if found is None:
+                known = {name: timer for (of, name), timer in self._timers.items() if of is driver}
+                name, found = ("", known.get("") or ClockTimer()) if driver is None else timer_of(driver, asked, known)
+                self._timers[driver, name] = self._asked[driver, asked] = found
+            return found
+
+    def _grouped(self, driver: Driver | None) -> tuple[tuple[LaunchTimer, tuple[Session, ...]], ...]:
+        """The active sessions by what times launches of the driver. Raises BadProfile, NoTimer."""
+        with self._lock:
+            found: dict[LaunchTimer, list[Session]] = {}
+            for asked, sessions in self._groups:
+                found.setdefault(self._timer(driver, asked), []).extend(sessions)
+            self._by_timer[driver] = made = tuple((timer, tuple(sessions)) for timer, sessions in found.items())
+            return made
+
+    def _timed(self, driver: Driver, index: int) -> tuple[LaunchTimer, Device]:
+        """What times launches on a device where there is one session, and the device."""
+        [(timer, _)] = self._by_timer.get(driver) or self._grouped(driver)
+        return timer, self._devices.get((driver, index)) or self._device(driver, index)
 
     def _device(self, driver: Driver, index: int) -> Device:
         found = (driver.current_target(index).backend.upper(), str(index))
@@ -338,17 +375,18 @@ def _clock_rate(driver: Driver, device: int | None) -> float:
     return known.get("sm_clock_rate", 0) / 1e6
 
 
-def timer_of(driver: Driver, asked: str | None) -> LaunchTimer:
-    """The driver's way to time launches of this name, or the best one that can be used. Raises BadProfile, NoTimer."""
+def timer_of(driver: Driver, asked: str | None, known: Mapping[str, LaunchTimer]) -> tuple[str, LaunchTimer]:
+    """The driver's way to time launches of this name, or the best one that can be used, out of those that are
+    ``known`` where it is there already: CUPTI can be had once. Raises BadProfile, NoTimer."""
     ways = driver.launch_timers()
     if asked is not None:
         if asked not in ways:
             raise BadProfile(f"backend {asked!r} is not known to this device; there are {', '.join(map(repr, ways))}")
-        return ways[asked]()
+        return asked, known.get(asked) or ways[asked]()
     reasons: list[str] = []
-    for make in ways.values():
+    for name, make in ways.items():
         try:
-            return make()
+            return name, known.get(name) or make()
         except NoTimer as error:
             reasons.append(str(error))
     raise NoTimer("no way to time launches can be used here: " + "; ".join(reasons))
@@ -368,6 +406,8 @@ def described(driver: Driver, index: int) -> dict[str, Any]:
 
 RECORDER = Recorder()
 """This process's."""
+
+HookManager.listeners.append(RECORDER.renew)
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=RECORDER.abandon)

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tritonx.profiler.quick import Ready
     from tritonx.runtime.launch.measured_launch import Recorded
 
 _OWN = str(Path(__file__).parents[1]) + os.sep
@@ -66,6 +67,10 @@ class ThreadStack:
     version: int = 0
     nodes: dict[int, tuple[int, object, Any]] = field(default_factory=dict[int, tuple[int, object, Any]])
     """Session → (version, the data that it was found in, its place there)."""
+    ready: dict[object, Ready | None] = field(default_factory=dict[object, "Ready | None"])
+    """What is known of kernels that are launched at this ``version``, ``ready_for`` one object of `profiler.quick`."""
+    ready_version: int = -1
+    ready_for: object = None
     launched: list[Launched] = field(default_factory=list["Launched"])
     recorded: list[Recorded] = field(default_factory=list["Recorded"])
     """What the launch has recorded of its regions, to be read."""
@@ -97,6 +102,14 @@ class ThreadStack:
         """All sessions have ended: what they knew to be open is not of later ones."""
         self.lost += [entry for entry in self.entries if entry.by_call]
         self.entries, self.states, self.version, self.epoch = [], [], next(_VERSIONS), epoch
+
+    def abandon(self) -> None:
+        """A launch has failed, if one has begun: the hook behind it was not called."""
+        for failed in self.launched:
+            failed.abandon()
+        for lost in self.recorded:
+            lost.drop()
+        self.launched, self.recorded = [], []
 
     def by_call(self) -> Entry | None:
         """The innermost scope that a call ends."""
@@ -147,12 +160,12 @@ _ended = _Ended()
 _VERSIONS = itertools.count(1)
 
 _MAIN: list[ThreadStack] = []
-_local = _Local()
+here = _Local()
 
 
 def current() -> ThreadStack:
     """This thread's stack."""
-    stack = _local.stack
+    stack = here.stack
     if stack.epoch != _ended.epoch:
         stack.forget(_ended.epoch)
     return stack

@@ -17,6 +17,7 @@ from tritonx.profiler.regions import Drawn, drawn
 from tritonx.profiler.tree import Device
 
 if TYPE_CHECKING:
+    from tritonx.profiler.quick import Ready
     from tritonx.runtime.launch.measured_launch import Records
 
 _TO_EPOCH = time.time_ns() - time.perf_counter_ns()
@@ -57,29 +58,46 @@ class Event:
         add(self.metrics, metrics)
 
 
+class Spot:
+    """A place in a trace: the names of the scopes that are open. ``ready`` is `tritonx.profiler.quick`'s."""
+
+    __slots__ = ("path", "ready", "ready_for")
+
+    def __init__(self, path: tuple[str, ...]) -> None:
+        self.path = path
+        self.ready: dict[object, Ready | None] = {}
+        self.ready_for: object = None
+
+
 class Trace:
-    """The data of one phase. A place in it is the path of names."""
+    """The data of one phase."""
 
     formats = ("chrome_trace",)
 
     def __init__(self) -> None:
         self.pending = 0
+        self._spots: dict[tuple[str, ...], Spot] = {}
         self._events: list[Event] = []
         self._names: dict[int, str] = {}
 
-    def scope(self, path: Iterable[str]) -> tuple[str, ...]:
-        return tuple(path)
+    def scope(self, path: Iterable[str]) -> Spot:
+        names = tuple(path)
+        return self._spots.get(names) or self._spots.setdefault(names, Spot(names))
 
-    def launch(self, scope: tuple[str, ...], name: str, device: Device, stream: int) -> Event:
+    def launch(self, scope: Spot, name: str, device: Device, stream: int) -> Event:
         self.pending += 1
-        event = Event(self, (*scope, name), device, stream, 0)
+        return self.event((*scope.path, name), device, stream)
+
+    def event(self, path: tuple[str, ...], device: Device, stream: int) -> Event:
+        """Of a launch that ``pending`` has."""
+        event = Event(self, path, device, stream, 0)
         self._events.append(event)
         return event
 
-    def enter(self, scope: tuple[str, ...], now: int) -> Event:
+    def enter(self, scope: Spot, now: int) -> Event:
         thread = threading.get_ident()
         self._names.setdefault(thread, threading.current_thread().name)
-        event = Event(self, scope, None, thread, now)
+        event = Event(self, scope.path, None, thread, now)
         self._events.append(event)
         return event
 

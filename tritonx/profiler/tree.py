@@ -14,6 +14,7 @@ from tritonx.profiler.metric import EXCLUSIVE, Value, add
 from tritonx.profiler.regions import matched
 
 if TYPE_CHECKING:
+    from tritonx.profiler.quick import Ready
     from tritonx.runtime.launch.measured_launch import Records
 
 Device = tuple[str, str]
@@ -23,7 +24,7 @@ Device = tuple[str, str]
 class Node:
     """A scope or, where it has a device, the launches of one kernel on it."""
 
-    __slots__ = ("children", "count", "device", "metrics", "name", "time", "tree")
+    __slots__ = ("children", "count", "device", "metrics", "name", "ready", "ready_for", "time", "tree")
 
     def __init__(self, tree: Tree, name: str, device: Device | None = None) -> None:
         self.tree = tree
@@ -32,6 +33,9 @@ class Node:
         self.children: dict[tuple[str, Device | None], Node] = {}
         self.metrics: dict[str, Value] = {}
         self.count = self.time = 0
+        self.ready: dict[object, Ready | None] = {}
+        """What `tritonx.profiler.quick` knows of kernels that are launched here."""
+        self.ready_for: object = None
 
     def child(self, name: str, device: Device | None = None) -> Node:
         found = self.children.get((name, device))

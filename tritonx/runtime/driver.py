@@ -190,6 +190,9 @@ class _Choice:
         self.instrumentation_mode = ""
         self.listener: Listener | None = None
         """Who is given what launches record of their regions."""
+        self.quick: object = None
+        """Who times launches in the place of hooks, while ``enters`` and ``leaves`` are all that these have: the text
+        of `runtime.launch.binder` calls its ``begin``, and ``end`` or ``failed``."""
         self.read_environment = False
         self._backend: str | None = None
 

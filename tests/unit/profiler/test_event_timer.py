@@ -150,7 +150,9 @@ def test_threads() -> None:
 def test_a_thread_without_a_context() -> None:
     """CUDA says 201 until a context is current; the driver then makes the device's one current."""
     made: list[int] = []
-    cuda = SimpleNamespace(cuEventRecord=lambda event, stream: 0 if made else 201, cuStreamIsCapturing=None)
+    cuda = SimpleNamespace(
+        cuEventRecord=lambda event, stream: 0 if made else 201, cuStreamIsCapturing=None, cuEventElapsedTime_v2=None
+    )
 
     class On:
         def __init__(self, device: int) -> None:

@@ -473,7 +473,7 @@ def test_drivers_say_how_they_time(x: Any) -> None:
     plain[(1,)](x)
     assert found(proton.data.get(session)[0], "plain")["count"] == 1
     with pytest.raises(BadProfile, match="backend 'sundial' is not known"):
-        timer_of(driver.get_active().implementation, "sundial")
+        timer_of(driver.get_active().implementation, "sundial", {})
 
 
 def test_it_is_switched_off() -> None:

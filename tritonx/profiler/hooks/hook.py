@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from tritonx.runtime import knobs
@@ -59,6 +59,8 @@ class HookManager:
     active_hooks: ClassVar[list[Hook]] = []
     session_hooks: ClassVar[dict[int, dict[Hook, bool]]] = {}
     """Session → its hooks, and whether it is active."""
+    listeners: ClassVar[list[Callable[[], None]]] = []
+    """Called where other hooks may have become active."""
 
     @staticmethod
     def init_handle(module: object, function: object, name: str, metadata_group: Mapping[str, str], hash: str) -> None:
@@ -132,3 +134,5 @@ class HookManager:
         else:
             loaded.remove(HookManager.init_handle)
             unloaded.remove(HookManager.destroy_handle)
+        for listener in HookManager.listeners:
+            listener()

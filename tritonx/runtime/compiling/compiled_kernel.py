@@ -17,7 +17,7 @@ from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, 
 from tritonx.runtime.launch.arg_spec import ROUNDED_ATTRIBUTE
 from tritonx.runtime.launch.dataclass_arguments import parts_of
 from tritonx.runtime.launch.descriptor_parameters import FlatParameters, is_descriptor
-from tritonx.runtime.launch.launch_hooks import LazyDict, tell_when_gone
+from tritonx.runtime.launch.launch_hooks import LaunchFacts, LazyDict, tell_when_gone
 from tritonx.runtime.launch.specialize import specializer, watching
 
 if TYPE_CHECKING:
@@ -301,6 +301,11 @@ class CompiledKernel:
         self.__dict__.update({**state, "metadata": metadata, "asm": asm})
 
     # Launching -----------------------------------------------------------------------------------------------------
+
+    def launch_facts(self) -> LaunchFacts:
+        """What a profiler asks of every launch."""
+        fn: object = self.src.fn
+        return LaunchFacts(self.name, self._driver, getattr(fn, "launch_metadata", None) is not None)
 
     def launch_metadata(self, grid: tuple[int, int, int], stream: int, *args: Any) -> LazyDict | None:
         """What launch hooks receive; None while there are none."""

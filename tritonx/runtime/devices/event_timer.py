@@ -28,7 +28,7 @@ class Events(Protocol):
     def wait(self, event: object) -> None: ...
 
     def milliseconds(self, start: object, stop: object) -> float:
-        """Between two that are over; negative if ``stop`` was first."""
+        """Between two that are over; negative if ``stop`` was first. Called by one thread at a time."""
         ...
 
 
@@ -57,47 +57,50 @@ class EventTimer(LaunchTimer):
 
     def __init__(self, events: Events, is_recording: Callable[[int], bool]) -> None:
         self._events = events
+        self._record = events.record
         self._is_recording = is_recording
-        self._free: dict[int, list[object]] = {}
+        self._free: dict[int, list[_Timed]] = {}
+        """Pairs of events of each device that can be used again."""
         self._pending: deque[_Timed] = deque()
         self._unmeasured: list[object] = []
         self._anchors: dict[int, _Anchor] = {}
         self._lock = threading.Lock()
 
-    def _event(self, device: int) -> object:
-        try:
-            return self._free[device].pop()
-        except (KeyError, IndexError):
-            return self._events.create(device)
-
     def begin(self, device: int, stream: int) -> object:
         if self._is_recording(stream):
             return None
-        if device not in self._anchors:
-            self._anchor(device, stream)
-        timed = _Timed(device, self._event(device), self._event(device))
-        self._events.record(timed.start, stream, device)
+        try:
+            timed = self._free[device].pop()
+        except LookupError:
+            timed = self._pair(device, stream)
+        self._record(timed.start, stream, device)
         return timed
 
-    def _anchor(self, device: int, stream: int) -> None:
+    def _pair(self, device: int, stream: int) -> _Timed:
         with self._lock:
-            event = self._events.create(device)
-            self._events.record(event, stream, device)
-            self._events.wait(event)
-            self._anchors.setdefault(device, _Anchor(event, time.perf_counter_ns()))
+            if device not in self._anchors:
+                self._anchor(device, stream)
+            return _Timed(device, self._events.create(device), self._events.create(device))
+
+    def _anchor(self, device: int, stream: int) -> None:
+        self._free[device] = []
+        event = self._events.create(device)
+        self._events.record(event, stream, device)
+        self._events.wait(event)
+        self._anchors.setdefault(device, _Anchor(event, time.perf_counter_ns()))
 
     def end(self, begun: object, stream: int, record: object) -> None:
         if begun is None:
             self._unmeasured.append(record)
             return
-        assert isinstance(begun, _Timed)
-        self._events.record(begun.stop, stream, begun.device)
+        assert type(begun) is _Timed
+        self._record(begun.stop, stream, begun.device)
         begun.record = record
         self._pending.append(begun)
 
     def abandon(self, begun: object) -> None:
         if isinstance(begun, _Timed):
-            self._free.setdefault(begun.device, []).extend((begun.start, begun.stop))
+            self._free[begun.device].append(begun)
 
     def collect(self, *, wait: bool) -> list[tuple[object, int, int]]:
         with self._lock:
@@ -114,16 +117,17 @@ class EventTimer(LaunchTimer):
             return found
 
     def _told(self, timed: _Timed) -> tuple[object, int, int]:
-        anchor, free = self._anchors[timed.device], self._free.setdefault(timed.device, [])
+        anchor, record = self._anchors[timed.device], timed.record
         start = anchor.nanoseconds + 1e6 * self._events.milliseconds(anchor.event, timed.start)
         stop = start + 1e6 * self._events.milliseconds(timed.start, timed.stop)
-        free.extend((anchor.event, timed.stop))
-        self._anchors[timed.device] = _Anchor(timed.start, start)
-        return timed.record, round(start), round(stop)
+        anchor.event, timed.start, anchor.nanoseconds, timed.record = timed.start, anchor.event, start, None
+        self._free[timed.device].append(timed)
+        return record, round(start), round(stop)
 
     def close(self) -> None:
-        for event in [e for free in self._free.values() for e in free]:
-            self._events.destroy(event)
+        for timed in [t for free in self._free.values() for t in free]:
+            self._events.destroy(timed.start)
+            self._events.destroy(timed.stop)
         for anchor in self._anchors.values():
             self._events.destroy(anchor.event)
         self._free.clear()

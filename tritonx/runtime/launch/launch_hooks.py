@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tritonx.runtime import knobs
 from tritonx.runtime.devices.loaded_modules import LoadedModule
@@ -60,6 +60,14 @@ class LazyDict:
 
     def add(self, func: Callable[..., Any], args: tuple[object, ...]) -> None:
         self.extras.append((func, args))
+
+
+class LaunchFacts(NamedTuple):
+    """What is the same for all launches of a kernel. ``described``: it has a ``launch_metadata``."""
+
+    name: str
+    driver: Driver
+    described: bool
 
 
 def launch_data(

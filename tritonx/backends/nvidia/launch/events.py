@@ -11,6 +11,13 @@ _INVALID_CONTEXT = 201
 Check = Callable[[int, str], None]
 
 
+class _Handles(dict[int, ctypes.c_void_p]):
+    """Streams as the driver's functions take them."""
+
+    def __missing__(self, stream: int) -> ctypes.c_void_p:
+        return self.setdefault(stream, ctypes.c_void_p(stream))
+
+
 class CudaEvents:
     """``on`` makes a context of a device current where none is."""
 
@@ -20,17 +27,23 @@ class CudaEvents:
         self._on = on
         self._record: Callable[..., int] = cuda.cuEventRecord
         self._is_capturing: Callable[..., int] = cuda.cuStreamIsCapturing
-        self._streams: dict[int, ctypes.c_void_p] = {}
+        self._elapsed = ctypes.c_float()
+        self._to_elapsed = ctypes.byref(self._elapsed)
+        self._time: Callable[..., int] = cuda.cuEventElapsedTime_v2
+        self._streams = _Handles()
+        self._cells: list[tuple[ctypes.c_int, object]] = []
+        """Memory for what the driver says, lent to one call at a time."""
 
     def is_recording(self, stream: int) -> bool:
         """Whether launches on the stream become part of a graph, or cannot be timed because others' do."""
-        status = ctypes.c_int()
-        return self._is_capturing(self._handle(stream), ctypes.byref(status)) != 0 or status.value != 0
-
-    def _handle(self, stream: int) -> ctypes.c_void_p:
-        found = self._streams.get(stream)
-        if found is None:
-            found = self._streams[stream] = ctypes.c_void_p(stream)
+        try:
+            cell = self._cells.pop()
+        except IndexError:
+            status = ctypes.c_int()
+            cell = status, ctypes.byref(status)
+        failed = self._is_capturing(self._streams[stream], cell[1])
+        found = failed != 0 or cell[0].value != 0
+        self._cells.append(cell)
         return found
 
     def create(self, device: int) -> object:
@@ -44,10 +57,10 @@ class CudaEvents:
         self._cuda.cuEventDestroy_v2(event)
 
     def record(self, event: object, stream: int, device: int) -> None:
-        code = self._record(event, self._handle(stream))
+        code = self._record(event, self._streams[stream])
         if code == _INVALID_CONTEXT:  # a thread that has launched nothing yet
             with self._on(device):
-                code = self._record(event, self._handle(stream))
+                code = self._record(event, self._streams[stream])
         if code:
             self._check(code, "cuEventRecord")
 
@@ -58,6 +71,6 @@ class CudaEvents:
         self._check(self._cuda.cuEventSynchronize(event), "cuEventSynchronize")
 
     def milliseconds(self, start: object, stop: object) -> float:
-        elapsed = ctypes.c_float()
-        self._check(self._cuda.cuEventElapsedTime_v2(ctypes.byref(elapsed), start, stop), "cuEventElapsedTime")
-        return elapsed.value
+        if code := self._time(self._to_elapsed, start, stop):
+            self._check(code, "cuEventElapsedTime")
+        return self._elapsed.value
