@@ -234,9 +234,9 @@ def test_each_block_of_a_cluster_records(tmp_path: Path) -> None:
     proton.finalize(session)
     np.testing.assert_array_equal(y.numpy(), host)
     events = json.loads((tmp_path / "profile.chrome_trace").read_text())["traceEvents"]
-    rows = {event["args"]["name"] for event in events if event["name"] == "thread_name" and event["pid"] == 2}
-    assert rows == {f"block {block} warp {warp}" for block in range(4) for warp in range(4)}
-    assert sum(event.get("cat") == "region" for event in events) == 16
+    rows = {(event["pid"].split()[-1], event["tid"]) for event in events}
+    assert rows == {(f"CTA{block}", f"warp {warp} (line 0)") for block in range(4) for warp in range(4)}
+    assert len(events) == 16
 
 
 def test_products_are_measured(tmp_path: Path) -> None:
@@ -324,14 +324,12 @@ def test_partitions_record_by_themselves(tmp_path: Path) -> None:
     proton.finalize(session)
     assert p.numpy().tolist() == [7, 7, 7]
     events = json.loads((tmp_path / "profile.chrome_trace").read_text())["traceEvents"]
-    found = [event for event in events if event.get("cat") == "region"]
-    rows = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name" and e["pid"] == found[0]["pid"]}
     of_warp: dict[str, set[str]] = {}
-    for event in found:
-        of_warp.setdefault(rows[event["tid"]], set()).add("/".join(event["args"]["call_stack"][2:]))
-    own = {f"block 0 warp {warp}": {"kernel", "kernel/own"} for warp in range(4)}
-    first = {f"block 0 warp {warp}": {"first"} for warp in range(4, 8)}
-    assert of_warp == {**own, **first, "block 0 warp 8": {"second", "second/store"}}
+    for event in events:
+        of_warp.setdefault(event["tid"].partition(" (")[0], set()).add(event["name"])
+    own = {f"warp {warp}": {"kernel", "own"} for warp in range(4)}
+    first = {f"warp {warp}": {"first"} for warp in range(4, 8)}
+    assert of_warp == {**own, **first, "warp 8": {"second", "store"}}
 
 
 @pytest.mark.real_gpu
@@ -355,15 +353,18 @@ def test_a_trace_lies_inside_of_the_launch(tmp_path: Path) -> None:
     stream(x, y, num_warps=4, instrumentation_mode="default")
     for mode in ("default", "default:metric_type=time"):
         session = proton.start(str(tmp_path / "profile"), backend="instrumentation", data="trace", mode=mode)
+        launches = proton.start(str(tmp_path / "launches"), data="trace")
         stream(x, y, num_warps=4)
         proton.finalize(session)
-        events = json.loads((tmp_path / "profile.chrome_trace").read_text())["traceEvents"]
-        [launch] = [event for event in events if event.get("cat") == "kernel"]
-        found = [event for event in events if event.get("cat") == "region"]
+        proton.finalize(launches)
+        whole_traces = [json.loads((tmp_path / f"{n}.chrome_trace").read_text()) for n in ("profile", "launches")]
+        found, others = (each["traceEvents"] for each in whole_traces)
+        [launch] = [event for event in others if event.get("cat") == "kernel"]
+        assert whole_traces[0]["baseTimeNanoseconds"] == whole_traces[1]["baseTimeNanoseconds"]
         assert len(found) == PROGRAMS * 4 * (1 + PARTS * 4)
-        assert len({e["args"]["processor"] for e in found}) > 1
-        for row in {event["tid"] for event in found}:
-            own = sorted((e for e in found if e["tid"] == row), key=lambda e: (e["ts"], -e["dur"]))
+        assert len({e["pid"].split()[-2] for e in found}) > 1
+        for row in {(event["pid"], event["tid"]) for event in found}:
+            own = sorted((e for e in found if (e["pid"], e["tid"]) == row), key=lambda e: (e["ts"], -e["dur"]))
             whole = own[0]
             assert whole["name"] == "whole" and whole["dur"] > 0
             for event in own[1:]:

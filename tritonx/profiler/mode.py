@@ -86,8 +86,9 @@ class Granularity(_Spelled):
 
 
 class Optimize(_Spelled):
-    """How the cost of records is lowered. ``start`` refuses to take that cost out of what is measured (``time_shift``);
-    the others change nothing: a clock is read whole, and where it is stored the assembler decides.
+    """How the cost of records is lowered: ``time_shift`` takes what they cost on a GPU out of traces
+    (`tritonx.backends.api.Driver.region_record_ticks`). The others change nothing: a clock is read whole, and where it
+    is stored the assembler decides.
 
     >>> from tritonx.profiler.mode import Optimize
     >>> str(Optimize.CLOCK32)
@@ -287,8 +288,6 @@ def _check_offered(mode: InstrumentationMode) -> None:
         )
     if mode.buffer_strategy is not BufferStrategy.CIRCULAR:
         raise BadProfile("buffer_strategy 'flush' is not offered: the last records are kept ('circular')")
-    if Optimize.TIMESHIFT in mode.optimizations:
-        raise BadProfile("optimization 'time_shift' is not offered: a region's time has that of the records in it")
     sampled = [part.strip() for part in mode.sampling_options.split(",") if part.strip()]
     if mode.sampling_strategy is SamplingStrategy.SELECTIVE and not (sampled and all(map(str.isdecimal, sampled))):
         raise BadProfile(f"sampling_options {mode.sampling_options!r} are no numbers of warps, as in '0,4'")

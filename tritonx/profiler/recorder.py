@@ -18,7 +18,9 @@ from tritonx.profiler.errors import BadProfile, MetricMismatch, UnknownSession
 from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks.hook import HookManager
 from tritonx.profiler.metric import Value
+from tritonx.profiler.mode import Optimize
 from tritonx.profiler.quick import COLLECT_EVERY, QuickLaunches, can_be_quick
+from tritonx.profiler.regions import Clock
 from tritonx.profiler.session import Asked, Session
 from tritonx.profiler.stack import Launched, current, forget_all
 from tritonx.profiler.tree import Device
@@ -53,6 +55,8 @@ class Recorder:
         self._devices: dict[tuple[Driver, int], Device] = {}
         self._hooks = self.enter_launch, self.leave_launch
         self._since = 0
+        self._shifts = False
+        """The cost of records is left out of traces."""
         self._lock = threading.RLock()
 
     # ---- sessions
@@ -179,6 +183,7 @@ class Recorder:
     def _measure(self, mode: str) -> None:
         """Launches record their regions in this mode; empty: they do not."""
         flags.instrumentation_on = bool(mode)
+        self._shifts = str(Optimize.TIMESHIFT) in mode
         choice.instrument(mode, LISTENER if mode else None)
 
     def _check_one_mode(self, session: Session) -> None:
@@ -249,10 +254,10 @@ class Recorder:
                 each.drop()
                 continue
             name, records = str(data.data["name"]), each.read()
-            nominal = 0.0 if data.driver is None else _clock_rate(data.driver, data.device)
+            clock = Clock(0.0) if data.driver is None else _clock(data.driver, data.device, shifts=self._shifts)
             with self._lock:
                 for known in measured:
-                    known.add_regions(records, name, nominal)
+                    known.add_regions(records, name, clock)
 
     def collect(self, *, wait: bool) -> None:
         """Give the times that are known, or with ``wait`` all, to the sessions. Raises CannotWrite in periodic
@@ -369,10 +374,10 @@ class _Listener:
 LISTENER = _Listener()
 
 
-def _clock_rate(driver: Driver, device: int | None) -> float:
-    """Cycles in a nanosecond, as the driver states them; 0 where it does not."""
+def _clock(driver: Driver, device: int | None, *, shifts: bool) -> Clock:
+    """As the driver states it."""
     known = driver.properties(driver.current_device() if device is None else device)
-    return known.get("sm_clock_rate", 0) / 1e6
+    return Clock(known.get("sm_clock_rate", 0) / 1e6, driver.region_record_ticks if shifts else 0)
 
 
 def timer_of(driver: Driver, asked: str | None, known: Mapping[str, LaunchTimer]) -> tuple[str, LaunchTimer]:

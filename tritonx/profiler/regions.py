@@ -40,8 +40,9 @@ class Matched:
     stops: Integers
 
 
-def matched(records: Records, kernel: str) -> Iterator[Matched]:
-    """All regions, in the order of each warp's ends. Warns where records are gone."""
+def matched(records: Records, kernel: str, cost: int = 0) -> Iterator[Matched]:
+    """All regions, in the order of each warp's ends, without ``cost`` ticks of each record in front, as far as two
+    records of a warp are so far apart. Warns where records are gone."""
     import numpy as np
 
     number, region, is_end, clock = (records.slots[..., i] for i in range(4))
@@ -51,6 +52,9 @@ def matched(records: Records, kernel: str) -> Iterator[Matched]:
     kept = np.take_along_axis(number, order, 1) != 0
     keys = np.where(kept, np.take_along_axis(2 * region + is_end, order, 1), -1)
     clocks = np.take_along_axis(clock, order, 1)
+    if cost and clocks.shape[1] > 1:
+        taken = np.minimum(np.maximum(np.diff(clocks, axis=1), 0), cost)
+        clocks[:, 1:] -= np.cumsum(np.where(kept[:, 1:], taken, 0), axis=1)
     gone = number.max(axis=1) - kept.sum(axis=1)
     if gone.any():
         text = f"{kernel}: {int(gone.sum())} records of {int((gone > 0).sum())} warps are gone, of each the first: "
@@ -102,6 +106,15 @@ def _pairs(keys: Sequence[int], *, is_cut: bool) -> list[tuple[tuple[int, ...], 
     ]
 
 
+@dataclass(frozen=True)
+class Clock:
+    """Of a device: its ticks in a nanosecond, as it states them (0: it does not), and the ticks that a record takes,
+    which traces leave out."""
+
+    nominal: float
+    record: int = 0
+
+
 def rate_of(records: Records, nominal: float) -> float:
     """Ticks of the records' clock in a nanosecond: as the warps have seen it, or ``nominal`` where they did not run
     long enough to tell."""
@@ -127,15 +140,21 @@ class Drawn:
     start: float
     duration: float
     ticks: int
+    began: int
+    """When the warp began and ended, by the device's clock of nanoseconds."""
+    ended: int
+    rate: float
+    """Ticks in a nanosecond."""
 
 
-def drawn(records: Records, kernel: str, nominal: float) -> Iterator[Drawn]:
+def drawn(records: Records, kernel: str, clock: Clock) -> Iterator[Drawn]:
     """All regions of all warps."""
-    rate, headers = rate_of(records, nominal), records.headers
+    rate, headers = rate_of(records, clock.nominal), records.headers
     first = int(headers[:, _BEGIN_NANOSECONDS].min()) if records.units else 0
-    for each in matched(records, kernel):
+    for each in matched(records, kernel, clock.record):
         for unit, start, stop in zip(each.units.tolist(), each.starts.tolist(), each.stops.tolist(), strict=True):
             begin = int(headers[unit, _BEGIN_NANOSECONDS]) - first + (start - int(headers[unit, _BEGIN])) / rate
             block, warp = int(records.blocks[unit]), int(records.warps[unit])
             processor, ticks = int(headers[unit, PROCESSOR]), stop - start
-            yield Drawn(each.path, block, warp, processor, begin, ticks / rate, ticks)
+            times = int(headers[unit, _BEGIN_NANOSECONDS]), int(headers[unit, _END_NANOSECONDS])
+            yield Drawn(each.path, block, warp, processor, begin, ticks / rate, ticks, *times, rate)

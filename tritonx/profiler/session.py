@@ -56,10 +56,16 @@ class Session:
         self.regions = asked.regions
         self.active = True
         self.phase = 0
-        self.data: Data = DATA[asked.data]()
+        self.data: Data = self._empty()
         self.phases: dict[int, Data] = {0: self.data}
         self.devices: dict[str, dict[str, Any]] = {}
         self._open: dict[int, Any] = {}
+
+    def _empty(self) -> Data:
+        made = DATA[self.asked.data]()
+        if isinstance(made, Trace):
+            made.of_regions = bool(self.regions)
+        return made
 
     # ---- places
 
@@ -96,7 +102,7 @@ class Session:
     def advance(self) -> int:
         """The number of the phase that begins."""
         self.phase += 1
-        self.data = self.phases[self.phase] = DATA[self.asked.data]()
+        self.data = self.phases[self.phase] = self._empty()
         return self.phase
 
     def flush_complete(self) -> None:
@@ -121,7 +127,7 @@ class Session:
     def clear(self, number: int, up_to: bool) -> None:
         for each in [n for n in self.phases if n == number or (up_to and n < number)]:
             if each == self.phase:
-                self.data = self.phases[each] = DATA[self.asked.data]()
+                self.data = self.phases[each] = self._empty()
             else:
                 del self.phases[each]
 

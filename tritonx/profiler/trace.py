@@ -2,7 +2,7 @@
 Chrome open (the Trace Event Format).
 
 Process 0 is the host, with a row for each thread; each device is a process of its own, with a row for each stream.
-The regions of a kernel on a device are a process too, with a row for each block and warp."""
+A trace of the regions of kernels has a process for each kernel, processor and block, with a row for each warp."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tritonx.profiler.metric import EXCLUSIVE, Value, add
-from tritonx.profiler.regions import Drawn, drawn
+from tritonx.profiler.regions import Clock, Drawn, drawn
 from tritonx.profiler.tree import Device
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class Event:
         """Of a launch that has failed, or whose time was not measured: it is not drawn."""
         self.trace.pending -= 1
 
-    def add_regions(self, records: Records, kernel: str, nominal: float) -> None:
+    def add_regions(self, records: Records, kernel: str, clock: Clock) -> None:
         """Of a launch."""
-        self.regions += drawn(records, kernel, nominal)
+        self.regions += drawn(records, kernel, clock)
 
     def add(self, metrics: Mapping[str, Value]) -> None:
         add(self.metrics, metrics)
@@ -76,6 +76,8 @@ class Trace:
 
     def __init__(self) -> None:
         self.pending = 0
+        self.of_regions = False
+        """Written are the regions of launches alone, as Triton does in a session that measures them."""
         self._spots: dict[tuple[str, ...], Spot] = {}
         self._events: list[Event] = []
         self._names: dict[int, str] = {}
@@ -105,6 +107,12 @@ class Trace:
         """Events that have ended, by their beginning."""
         done = sorted((e for e in self._events if e.stop is not None), key=lambda e: (e.start, -(e.stop or 0)))
         base = done[0].start if done else time.perf_counter_ns()
+        if self.of_regions:
+            return {
+                "baseTimeNanoseconds": base + _TO_EPOCH,
+                "displayTimeUnit": "ns",
+                "traceEvents": [drawn for event in done for drawn in drawn_regions(event, base)],
+            }
         used = sorted({e.device for e in done if e.device is not None})
         process = {None: 0, **{device: number for number, device in enumerate(used, 1)}}
         rows = dict.fromkeys((e.device, e.row) for e in done)
@@ -116,59 +124,12 @@ class Trace:
             title = self._names.get(row, f"thread {row}") if device is None else f"stream {row:#x}"
             named.append(_named("thread_name", process[device], thread, title))
         events = [_drawn(e, base, process[e.device], number[e.device, e.row]) for e in done]
-        measured = _Regions(base, len(process))
-        for event in done:
-            measured.add(event)
         return {
             "baseTimeNanoseconds": base + _TO_EPOCH,
             "displayTimeUnit": "ns",
-            "traceEvents": [*named, *measured.named, *events, *measured.events],
+            "traceEvents": [*named, *events],
             "otherData": {"devices": {kind: dict(known) for kind, known in devices.items()}},
         }
-
-
-class _Regions:
-    """The regions of launches as events, in processes from number ``first`` on."""
-
-    def __init__(self, base: int, first: int) -> None:
-        self.named: list[dict[str, Any]] = []
-        self.events: list[dict[str, Any]] = []
-        self._base, self._first = base, first
-        self._processes: dict[tuple[Device | None, str], int] = {}
-        self._rows: dict[tuple[int, int, int], int] = {}
-
-    def add(self, event: Event) -> None:
-        for region in event.regions:
-            process = self._process(event.device, event.path[-1])
-            args: dict[str, Any] = {"call_stack": ["ROOT", *event.path, *region.path], "cycles": region.ticks}
-            if region.processor >= 0:
-                args["processor"] = region.processor
-            self.events.append(
-                {
-                    "name": region.path[-1],
-                    "cat": "region",
-                    "ph": "X",
-                    "ts": (event.start - self._base + region.start) / 1000,
-                    "dur": region.duration / 1000,
-                    "pid": process,
-                    "tid": self._row(process, region.block, region.warp),
-                    "args": args,
-                }
-            )
-
-    def _process(self, device: Device | None, kernel: str) -> int:
-        found = self._processes.get((device, kernel))
-        if found is None:
-            found = self._processes[device, kernel] = self._first + len(self._processes)
-            self.named.append(_named("process_name", found, 0, f"{' '.join(device or ())} {kernel}: regions"))
-        return found
-
-    def _row(self, process: int, block: int, warp: int) -> int:
-        found = self._rows.get((process, block, warp))
-        if found is None:
-            found = self._rows[process, block, warp] = len(self._rows)
-            self.named.append(_named("thread_name", process, found, f"block {block} warp {warp}"))
-        return found
 
 
 def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
@@ -190,3 +151,50 @@ def _drawn(event: Event, base: int, process: int, thread: int) -> dict[str, Any]
         "tid": thread,
         "args": args,
     }
+
+
+def drawn_regions(event: Event, base: int) -> list[dict[str, Any]]:
+    """The regions of a launch, with Triton's keys; by processor, block, warp and time."""
+    kernel, rows = event.path[-1], _Rows()
+    found: list[dict[str, Any]] = []
+    for region in sorted(event.regions, key=lambda r: (r.processor, r.block, r.warp, r.start, -r.duration)):
+        row = rows.of(region)
+        found.append(
+            {
+                "name": region.path[-1],
+                "cat": kernel,
+                "ph": "X",
+                "ts": (event.start - base + region.start) / 1000,
+                "dur": region.duration / 1000,
+                "pid": f"{kernel} Core{max(region.processor, 0)} CTA{region.block}",
+                "tid": f"warp {region.warp} (line {row})",
+                "args": {
+                    "call_stack": ["ROOT", *event.path],
+                    "cycles": region.ticks,
+                    "Init Time (ns)": region.began,
+                    "Post Final Time (ns)": region.ended,
+                    "Finalization Time (ns)": 0,
+                    "Frequency (MHz)": 1000 * region.rate,
+                },
+            }
+        )
+    return found
+
+
+class _Rows:
+    """Lines of a warp: a region is on the first one where it is apart from the others, or inside of them."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[int, int], list[list[float]]] = {}
+
+    def of(self, region: Drawn) -> int:
+        """Of the next region, by its beginning."""
+        lines, stop = self._open.setdefault((region.block, region.warp), []), region.start + region.duration
+        for number, ends in enumerate(lines):
+            while ends and ends[-1] <= region.start:
+                ends.pop()
+            if not ends or stop <= ends[-1]:
+                ends.append(stop)
+                return number
+        lines.append([stop])
+        return len(lines) - 1

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tritonx.profiler.metric import EXCLUSIVE, Value, add
-from tritonx.profiler.regions import matched
+from tritonx.profiler.regions import Clock, matched
 
 if TYPE_CHECKING:
     from tritonx.profiler.quick import Ready
@@ -58,7 +58,7 @@ class Node:
         """Raises MetricMismatch."""
         add(self.metrics, metrics)
 
-    def add_regions(self, records: Records, kernel: str, nominal: float) -> None:
+    def add_regions(self, records: Records, kernel: str, clock: Clock) -> None:
         """Of the launches of a kernel: their regions are children of it."""
         unit = "nanoseconds" if records.nanoseconds else "cycles"
         for each in matched(records, kernel):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tritonx.profiler.errors import RecordsDropped
-from tritonx.profiler.regions import drawn, matched, rate_of
+from tritonx.profiler.regions import Clock, drawn, matched, rate_of
 from tritonx.runtime.launch.measured_launch import Records
 
 RNG = random.Random(int(os.environ["TRITONX_SEED"]))
@@ -106,6 +106,15 @@ def test_clocks_become_times() -> None:
     assert rate_of(given, 1.5) == 1.5 and rate_of(given, 0) == 1
     given.headers[:, 3:5] = 1000 + 200_000, 5 + 500_000
     assert rate_of(given, 1.5) == 2.5
-    [region] = drawn(given, "kernel", 1.5)
+    [region] = drawn(given, "kernel", Clock(1.5))
     assert (region.start, region.duration, region.ticks, region.processor) == (2, 4, 10, -1)
     assert rate_of(records([["a", "/a"]], nanoseconds=True), 1.5) == 1
+
+
+def test_records_cost_nothing_where_their_cost_is_left_out() -> None:
+    """Of records that are 10 ticks apart, each takes 4 of what is around it and nothing more than there is."""
+    given = records([["a", "b", "/b", "c", "/c", "/a"], ["a", "/a"]])
+    for cost, inner, outer in ((0, 10, 50), (4, 6, 30), (10, 0, 0), (100, 0, 0)):
+        found = {each.path: (each.stops - each.starts).tolist() for each in matched(given, "kernel", cost)}
+        assert found[("a", "b")] == found[("a", "c")] == [inner]
+        assert sorted(d.ticks for d in drawn(given, "kernel", Clock(1, cost)) if d.path == ("a",)) == [inner, outer]

@@ -32,7 +32,6 @@ from tritonx.profiler.mode import LARGEST_BUFFER, Default, PCSampling, PeriodicF
         lambda: proton.start("never", backend="instrumentation", mode=f"default:buffer_size={'9' * 5000}"),
         lambda: proton.start("never", mode=5),
         lambda: proton.start("never", backend="instrumentation", mode=Default),
-        lambda: proton.start("never", backend="instrumentation", mode=Default(optimizations=["time_shift"])),
         lambda: proton.scope("left").__exit__(None, None, None),
     ],
 )

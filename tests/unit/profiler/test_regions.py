@@ -15,7 +15,7 @@ import tritonx
 import tritonx.language as tl
 import tritonx.profiler as proton
 import tritonx.profiler.language as pl
-from tritonx.backends.api import ClockTimer
+from tritonx.backends.api import ClockTimer, Driver
 from tritonx.interpreter import interpreted
 from tritonx.profiler.errors import BadProfile, RecordsDropped
 from tritonx.profiler.mode import MMA, Default, MetricType
@@ -130,16 +130,19 @@ def test_a_trace_has_a_row_for_each_program(tmp_path: Path, mode: str) -> None:
         kernel[(8,)](x, y, 1000, B=128)
     proton.finalize(session)
     events = json.loads((tmp_path / "profile.chrome_trace").read_text())["traceEvents"]
-    [launch] = [event for event in events if event.get("cat") == "kernel"]
-    found = [event for event in events if event.get("cat") == "region"]
-    rows = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name" and e["pid"] == found[0]["pid"]}
-    assert sorted(rows.values()) == [f"block {block} warp 0" for block in range(8)]
+    rows = {event["pid"]: event["tid"] for event in events}
+    assert sorted(row.split()[-1] for row in rows) == [f"CTA{block}" for block in range(8)]
+    assert all(row.startswith("kernel Core") for row in rows) and set(rows.values()) == {"warp 0 (line 0)"}
     for row in rows:
-        own = sorted((e for e in found if e["tid"] == row), key=lambda e: (e["ts"], -e["dur"]))
+        own = [event for event in events if event["pid"] == row]
         assert [e["name"] for e in own] == ["whole", "load", *3 * ["step", "doubled"]]
         whole = own[0]
-        assert whole["args"]["call_stack"] == ["ROOT", "outer", "kernel", "whole"]
-        assert launch["ts"] <= whole["ts"] and whole["ts"] + whole["dur"] <= launch["ts"] + launch["dur"] + 1
+        for event in own:
+            args = event["args"]
+            assert event["cat"] == "kernel" and event["ph"] == "X" and event["ts"] >= 0
+            assert args["call_stack"] == ["ROOT", "outer", "kernel"] and args["Finalization Time (ns)"] == 0
+            assert 0 < args["Init Time (ns)"] <= args["Post Final Time (ns)"] and args["Frequency (MHz)"] > 0
+            assert event["dur"] == pytest.approx(args["cycles"] / args["Frequency (MHz)"])
         for event in own[1:]:
             assert whole["ts"] <= event["ts"] and event["dur"] >= 0
             assert event["ts"] + event["dur"] <= whole["ts"] + whole["dur"] + 1e-3
@@ -254,6 +257,27 @@ def test_accesses_are_checked_as_well(tmp_path: Path) -> None:
         tree(tmp_path, lambda: kernel[(9,)](x, y, 1100, B=128, check_bounds=True))
 
 
+def test_time_shift_takes_the_cost_of_records_out_of_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two records that are nearer than the cost nothing but their distance is taken."""
+    monkeypatch.setattr(Driver, "region_record_ticks", 10**12)
+
+    def cycles(optimizations: str, data: str) -> list[int]:
+        name = str(tmp_path / f"{optimizations}{data}")
+        mode = f"default:optimizations={optimizations}"
+        session = proton.start(name, backend="instrumentation", data=data, mode=mode)
+        turning[(1,)](np.zeros(4, np.int32), 4)
+        found = proton.data.get(session)
+        proton.finalize(session)
+        if data == "trace":
+            return [event["args"]["cycles"] for event in found["traceEvents"]]
+        return [regions(found[0]["children"][0])["outer"]["metrics"]["cycles"]]
+
+    assert cycles("time_shift", "trace") == [0] * 5
+    assert min(cycles("clock32", "trace")) > 0 and min(cycles("time_shift", "tree")) > 0
+    monkeypatch.setattr(Driver, "region_record_ticks", 1)
+    assert min(cycles("time_shift", "trace")) >= 0
+
+
 def test_sessions_measure_in_one_mode(tmp_path: Path) -> None:
     first = proton.start(str(tmp_path / "first"), backend="instrumentation")
     second = proton.start(str(tmp_path / "second"), backend="instrumentation", mode="default")
@@ -294,7 +318,6 @@ def test_a_language_can_be_excluded() -> None:
     [
         ("default:granularity=cta", "granularity 'cta' is not offered"),
         ("mma:buffer_strategy=flush", "'flush' is not offered"),
-        ("default:optimizations=clock32,time_shift", "'time_shift' is not offered"),
         ("default:sampling_strategy=selective", "no numbers of warps"),
         ("default:sampling_strategy=selective:sampling_options=0,x", "no numbers of warps"),
         ("default:sampling_options=0", "where sampling_strategy is 'selective'"),

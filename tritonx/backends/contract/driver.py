@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from tritonx.backends.contract.options import Target
 from tritonx.backends.contract.timing import ClockTimer, LaunchTimer
@@ -122,6 +122,9 @@ class Driver(ABC):
 
     @abstractmethod
     def synchronize(self, device: int | None = None) -> None: ...
+
+    region_record_ticks: ClassVar[int] = 0
+    """What one record of a region takes of the clock that it reads, to be left out where that is asked; 0: unknown."""
 
     def is_recording(self) -> bool:
         """Whether this thread's launches are recorded, to be run later: nothing may wait for them."""
