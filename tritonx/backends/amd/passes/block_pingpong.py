@@ -115,10 +115,10 @@ class BlockPingpong(ModulePass):
         needs=("insert-barriers",),
     )
 
-    attention: bool = False
-    """Whether loops with two products are cut too, of which one half of the warps multiplies and one computes."""
     slices: int = 0
     """Slices of K that 8 warps take a product in, of any size; 0: as its size says."""
+    attention: bool = False
+    """Whether loops with two products are cut too, of which one half of the warps multiplies and one computes."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         warps = stated_number(op.attributes, "ttg.num-warps") or 1
