@@ -17,6 +17,7 @@ from tritonx.transforms.gpu.rematerialise import Rematerialise
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.pass_list import Insert
 from tritonx.transforms.pipelining.expand_pipeline import ExpandPipeline
+from tritonx.transforms.pipelining.share_counters import ShareCounters
 from tritonx.transforms.tile.dce import DeadCodeElimination
 
 KEPT = 4
@@ -31,6 +32,7 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     yield Insert(SplitDots(chip.shared_bytes, kept), instead="split-dots")
     yield Insert(ExpandPipeline(short=True), instead="expand-pipeline")
     yield Insert(OrderCopies(copied_widths(target, options)), after="expand-pipeline")
+    yield Insert(ShareCounters(), after="cse")
     yield Insert(Rematerialise(shared=SHARED_REGISTERS), after="dce")
     yield Insert(PointersForBufferAtomics(), before="widen-float8")
     if isinstance(options, AmdOptions) and options.buffer_ops:
