@@ -73,6 +73,14 @@ V_MAD_F32, V_FMA_F32 = 0xD1C1, 0xD1CB
 """Opcodes of gfx90a's product with a sum, rounded twice, and of the one rounded once, in whose place no table of the
 emulator has the former. LLVM takes it in divisions of integers alone, which correct what it leaves."""
 
+PRODUCTS_OF_GFX90A = {
+    0xD3D4: "V_MFMA_I32_32X32X8_I8",
+    0xD3D5: "V_MFMA_I32_16X16X16_I8",
+    0xD3E6: "V_MFMA_F32_32X32X8_BF16",
+    0xD3E7: "V_MFMA_F32_16X16X16_BF16",
+}
+"""Of codes that are other products on its successors."""
+
 READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
 """Instructions that read the LDS at every lane's address."""
 
@@ -130,6 +138,8 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
             ctypes.memmove(pc, struct.pack("<I", S_NOP) * (inst.size() // 4), inst.size())
         operation = getattr(getattr(inst, "op", None), "name", "")
         lanes = emu._wave_size(arch)
+        if processor[0] == "gfx90a":
+            operation = PRODUCTS_OF_GFX90A.get(int.from_bytes(ctypes.string_at(pc + 2, 2), "little"), operation)
         if operation.startswith(("V_MFMA", "V_WMMA")):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
             if is_told_types(operation):
