@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Iterator, Sequence
 from email.message import Message
-from importlib.abc import Loader
+from importlib.abc import InspectLoader, Loader
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, DistributionFinder
 from os import PathLike
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import tritonx
@@ -42,11 +43,27 @@ class _Alias(Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = importlib.import_module(self.own)
         self.before = module.__spec__, module.__loader__
+        for child, known in _hidden(module, self.own):
+            sys.modules.setdefault(f"{spec.name}.{child}", known)
         return module
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """What ``python -m`` runs."""
+        loader = getattr(importlib.util.find_spec(self.own), "loader", None)
+        return loader.get_code(self.own) if isinstance(loader, InspectLoader) else None
 
     def exec_module(self, module: ModuleType) -> None:
         """The module has run under its own name; what the import system wrote over is put back."""
         module.__spec__, module.__loader__ = self.before
+
+
+def _hidden(module: ModuleType, name: str) -> list[tuple[str, ModuleType]]:
+    """The submodules that a package's attribute of the same name hides, as ``profiler.scope`` does: an import of one by
+    its other name would put the module in the attribute's place."""
+    found = [
+        (each.removeprefix(f"{name}."), known) for each, known in sys.modules.items() if each.startswith(f"{name}.")
+    ]
+    return [(child, known) for child, known in found if getattr(module, child, known) is not known]
 
 
 class CompatDistribution(Distribution):

@@ -227,3 +227,27 @@ def test_the_device_libraries_of_an_installed_triton_are_found(tmp_path: Path) -
     plain, compat = run("-c", LIBRARIES, cwd=tmp_path), run("-m", "tritonx.compat", "-c", LIBRARIES, cwd=tmp_path)
     assert plain.returncode == compat.returncode == 0, compat.stderr
     assert plain.stdout == compat.stdout
+
+
+HIDING = """
+import triton.profiler as proton
+import triton.profiler.scope, triton.profiler.state
+from triton.profiler.profile import start
+import triton._C.libproton.proton as libproton
+from triton._C.libproton import proton as same
+
+assert isinstance(proton.scope, type) and isinstance(proton.state, type) and proton.start is start
+assert callable(proton.profile) and libproton is same and libproton.record_scope() + 1 == same.record_scope()
+"""
+
+
+def test_an_import_of_a_module_leaves_what_hides_it(tmp_path: Path) -> None:
+    """``tritonx.profiler.scope`` is a class, and a module."""
+    (tmp_path / "hiding.py").write_text(HIDING)
+    done = run("-m", "tritonx.compat", "hiding.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_modules_of_tritons_can_be_run(tmp_path: Path) -> None:
+    done = run("-m", "triton.profiler.viewer", "-h", cwd=tmp_path, path=Path(search_path()))
+    assert done.returncode == 0 and done.stdout.startswith("usage: proton-viewer"), done.stderr
