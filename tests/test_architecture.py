@@ -340,6 +340,7 @@ ASKED_CHIPS = (
 PUBLIC_NAMES: set[tuple[str, str]] = {
     ("backends/cpu", "sm_clock_rate"),
     *(("profiler/mode.py", word) for word in ("MMA", "mma")),
+    *(("profiler/profilers.py", word) for word in ("cuda", "hip")),
     *(
         ("_internal_testing.py", word)  # what tests of libraries ask
         for word in (

@@ -20,7 +20,15 @@ class UnknownSession(ProfilerError, IndexError):
     ...     tritonx.profiler.activate(1000)
     ... except UnknownSession as error:
     ...     print(error)
-    session 1000 has not been started, or is finalized
+    Session has not been initialized: 1000 (or it is finalized)
+    """
+
+
+class AnotherHook(ProfilerError, RuntimeError):
+    """There is one hook already where only one can be active.
+
+    >>> issubclass(AnotherHook, RuntimeError)
+    True
     """
 
 

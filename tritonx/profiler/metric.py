@@ -6,6 +6,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, cast
 
 from tritonx.profiler.errors import BadProfile, MetricMismatch
+from tritonx.profiler.tensor_metric import TensorMetric, is_remote, of_array
 
 FLOPS_WIDTHS = (8, 16, 32, 64)
 """Bits of the operands that ``flops8`` to ``flops64`` count operations on."""
@@ -15,6 +16,9 @@ FLOATS = frozenset({"flops", *(f"flops{width}" for width in FLOPS_WIDTHS)})
 
 EXCLUSIVE = "(exc)"
 """What the name of a metric ends in that a scope does not add up over those inside of it."""
+
+PROPERTY = "(pty)"
+"""What the name of a metric ends in whose last value counts: it adds up over nothing."""
 
 Number = int | float
 Value = Number | list[Number]
@@ -56,6 +60,18 @@ def checked(metrics: object) -> dict[str, Value]:
     return found
 
 
+def transform_tensor_metrics(metrics: Mapping[str, object]) -> tuple[dict[str, Value], dict[str, TensorMetric]]:
+    """Metrics as numbers and lists of numbers, and those that a device has as where they are. Raises BadProfile.
+
+    >>> from tritonx.profiler.metric import transform_tensor_metrics
+    >>> transform_tensor_metrics({"flops": 1, "bytes": 3.0, "sizes": [1, 2]})
+    ({'flops': 1.0, 'bytes': 3, 'sizes': [1, 2]}, {})
+    """
+    floats = {**dict.fromkeys(FLOATS, True), "bytes": False}
+    remote = {name: of_array(value, floats=floats.get(name)) for name, value in metrics.items() if is_remote(value)}
+    return checked({name: value for name, value in metrics.items() if name not in remote}), remote
+
+
 def is_metric(value: object) -> bool:
     """Whether a value of a launch's metadata is one: numbers, and arrays of them."""
     return isinstance(value, int | float) or hasattr(value, "data_ptr") or hasattr(value, "tolist")
@@ -71,12 +87,19 @@ def add(sums: MutableMapping[str, Value], metrics: Mapping[str, Value]) -> None:
         before = sums.get(name)
         if before is None:
             sums[name] = value
+        elif name.endswith(PROPERTY):
+            sums[name] = value
         elif isinstance(before, list):
             assert isinstance(value, list)
             sums[name] = [a + b for a, b in zip(before, value, strict=True)]
         else:
             assert not isinstance(value, list)
             sums[name] = before + value
+
+
+def written_name(name: str) -> str:
+    """As a profile has it, without what says how the metric adds up."""
+    return name.removesuffix(EXCLUSIVE).removesuffix(PROPERTY).strip()
 
 
 def _check_alike(name: str, before: Value, value: Value) -> None:

@@ -10,6 +10,7 @@ from tritonx.profiler.errors import BadProfile, CannotWrite, one_of
 from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks import Hook, HookManager, LaunchHook
 from tritonx.profiler.mode import BaseMode, mode_of
+from tritonx.profiler.profilers import of_backend
 from tritonx.profiler.recorder import RECORDER
 from tritonx.profiler.session import CONTEXTS, DATA, INSTRUMENTATION, Asked, check_format
 from tritonx.runtime import driver, knobs
@@ -49,9 +50,19 @@ def start(
     """
     if flags.command_line or knobs.proton.disable:
         return None
-    chosen = mode_of(mode, backend)
     if hook is not None and hook != "triton" and not isinstance(hook, Hook):
         raise BadProfile(f"hook {hook!r} is not known; there are 'triton' and instances of Hook")
+    session = begin(name, context, data, backend, mode)
+    if hook is not None:
+        HookManager.register(hook if isinstance(hook, Hook) else LaunchHook(), session)
+    return session
+
+
+def begin(
+    name: str | None, context: str | None, data: str | None, backend: str | None, mode: str | BaseMode | None
+) -> int:
+    """`start` without hooks, whatever the command and the settings say. Raises BadProfile."""
+    chosen = mode_of(mode, backend)
     asked = Asked(
         DEFAULT_PROFILE_NAME if name is None else str(name),
         one_of("context", context, CONTEXTS),
@@ -62,10 +73,20 @@ def start(
     check_format(asked)
     if backend is not None:
         _check_backend(backend)
-    session = RECORDER.start(asked)
-    if hook is not None:
-        HookManager.register(hook if isinstance(hook, Hook) else LaunchHook(), session)
-    return session
+    return RECORDER.start(asked)
+
+
+def select_backend() -> str:
+    """Triton's name of what times launches of the active device (`tritonx.profiler.profilers`).
+
+    >>> from tritonx.profiler.profile import select_backend
+    >>> isinstance(select_backend(), str)
+    True
+    """
+    return of_backend(driver.get_active().get_current_target().backend)
+
+
+_select_backend = select_backend  # as Triton's tests call it
 
 
 def _check_backend(asked: str) -> None:

@@ -14,15 +14,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.backends.api import ClockTimer, Driver, LaunchTimer, OtherKernel
+from tritonx.profiler import host_buffer
 from tritonx.profiler.errors import BadProfile, MetricMismatch, UnknownSession
 from tritonx.profiler.flags import flags
 from tritonx.profiler.hooks.hook import HookManager
+from tritonx.profiler.hooks.instrumentation import InstrumentationHook
 from tritonx.profiler.metric import Value
 from tritonx.profiler.mode import Optimize
 from tritonx.profiler.quick import COLLECT_EVERY, QuickLaunches, can_be_quick
 from tritonx.profiler.regions import Clock
 from tritonx.profiler.session import Asked, Session
-from tritonx.profiler.stack import Launched, current, forget_all
+from tritonx.profiler.stack import NUMBERS, Launched, current, forget_all
 from tritonx.profiler.tree import Device
 from tritonx.runtime import driver as active_driver
 from tritonx.runtime import knobs
@@ -45,7 +47,6 @@ class Recorder:
         self.sessions: dict[int, Session] = {}
         self._groups: tuple[tuple[str | None, tuple[Session, ...]], ...] = ()
         self._numbers = itertools.count()
-        self._entries = itertools.count()
         self._timers: dict[tuple[Driver | None, str], LaunchTimer] = {}
         """By the names of the ways."""
         self._asked: dict[tuple[Driver | None, str | None], LaunchTimer] = {}
@@ -106,7 +107,7 @@ class Recorder:
         try:
             return self.sessions[number]
         except KeyError:
-            raise UnknownSession(f"session {number} has not been started, or is finalized") from None
+            raise UnknownSession(f"Session has not been initialized: {number} (or it is finalized)") from None
 
     def chosen(self, number: int | None) -> list[Session]:
         """One session, or all. Raises UnknownSession."""
@@ -153,7 +154,7 @@ class Recorder:
             if session.active:
                 groups.setdefault(session.asked.timer, []).append(session)
         self._groups = tuple((name, tuple(found)) for name, found in groups.items())
-        self._measure(next((s.regions for s in self.sessions.values() if s.active and s.regions), ""))
+        self._measure()
         self._devices.clear()  # a session that was not active knows none
         enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
         if self._groups:
@@ -180,8 +181,18 @@ class Recorder:
             hooks = [self._hooks[0]], [self._hooks[1]]
             choice.quick = QuickLaunches(sessions[0], hooks, self._lock, self._timed, self._passed) if quick else None
 
-    def _measure(self, mode: str) -> None:
-        """Launches record their regions in this mode; empty: they do not."""
+    def hooks_changed(self) -> None:
+        """Others may be active."""
+        self._measure()
+        self.renew()
+
+    def _measure(self) -> None:
+        """Launches record their regions where an active session wants it, or a hook while there is one."""
+        asked = [session.regions for _, sessions in self._groups for session in sessions if session.regions]
+        hooks = [str(h.mode) for h in HookManager.active_hooks if self._groups and isinstance(h, InstrumentationHook)]
+        mode = next(iter(asked + hooks), "")
+        if not mode:
+            InstrumentationHook.host_buffer = None
         flags.instrumentation_on = bool(mode)
         self._shifts = str(Optimize.TIMESHIFT) in mode
         choice.instrument(mode, LISTENER if mode else None)
@@ -249,11 +260,16 @@ class Recorder:
 
     def _add_regions(self, recorded: Sequence[Recorded], measured: Sequence[Node | Event], data: LazyDict) -> None:
         """Read what a launch has recorded, which waits for it."""
+        wanted = InstrumentationHook.enable_host_buffer and flags.instrumentation_on
+        if wanted and not recorded:
+            InstrumentationHook.host_buffer = host_buffer.without_records()
         for each in recorded:
-            if not measured:
+            if not measured and not wanted:
                 each.drop()
                 continue
             name, records = str(data.data["name"]), each.read()
+            if wanted:
+                InstrumentationHook.host_buffer = host_buffer.of_launch(each, records)
             clock = Clock(0.0) if data.driver is None else _clock(data.driver, data.device, shifts=self._shifts)
             with self._lock:
                 for known in measured:
@@ -323,9 +339,11 @@ class Recorder:
 
     # ---- scopes
 
-    def enter_scope(self, name: str, metrics: Mapping[str, Value], *, by_call: bool = False) -> int:
-        """Begin a scope; the number of its entry."""
-        stack, number = current(), next(self._entries)
+    def enter_scope(
+        self, name: str, metrics: Mapping[str, Value], *, by_call: bool = False, number: int | None = None
+    ) -> int:
+        """Begin a scope; the number of its entry, which may be given."""
+        stack, number = current(), next(NUMBERS) if number is None else number
         stack.push(name, number, by_call)
         now = time.perf_counter_ns()
         with self._lock:
@@ -412,7 +430,7 @@ def described(driver: Driver, index: int) -> dict[str, Any]:
 RECORDER = Recorder()
 """This process's."""
 
-HookManager.listeners.append(RECORDER.renew)
+HookManager.listeners.append(RECORDER.hooks_changed)
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=RECORDER.abandon)

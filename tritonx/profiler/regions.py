@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-_BEGIN_NANOSECONDS, _BEGIN, PROCESSOR, _END_NANOSECONDS, _END = range(5)
+BEGIN_NANOSECONDS, BEGIN, PROCESSOR, END_NANOSECONDS, END = range(5)
+"""Of a header."""
 _LONG = 100_000
 """Nanoseconds of all warps that tell the clock's rate."""
 
@@ -121,11 +122,11 @@ def rate_of(records: Records, nominal: float) -> float:
     if records.nanoseconds or not records.units:
         return 1.0
     headers = records.headers
-    ended = headers[:, _END_NANOSECONDS] > headers[:, _BEGIN_NANOSECONDS]
-    time = int((headers[ended, _END_NANOSECONDS] - headers[ended, _BEGIN_NANOSECONDS]).sum())
+    ended = headers[:, END_NANOSECONDS] > headers[:, BEGIN_NANOSECONDS]
+    time = int((headers[ended, END_NANOSECONDS] - headers[ended, BEGIN_NANOSECONDS]).sum())
     if time < _LONG and nominal:
         return nominal
-    ticks = int((headers[ended, _END] - headers[ended, _BEGIN]).sum())
+    ticks = int((headers[ended, END] - headers[ended, BEGIN]).sum())
     return ticks / time if ticks > 0 and time > 0 else nominal or 1.0
 
 
@@ -150,11 +151,11 @@ class Drawn:
 def drawn(records: Records, kernel: str, clock: Clock) -> Iterator[Drawn]:
     """All regions of all warps."""
     rate, headers = rate_of(records, clock.nominal), records.headers
-    first = int(headers[:, _BEGIN_NANOSECONDS].min()) if records.units else 0
+    first = int(headers[:, BEGIN_NANOSECONDS].min()) if records.units else 0
     for each in matched(records, kernel, clock.record):
         for unit, start, stop in zip(each.units.tolist(), each.starts.tolist(), each.stops.tolist(), strict=True):
-            begin = int(headers[unit, _BEGIN_NANOSECONDS]) - first + (start - int(headers[unit, _BEGIN])) / rate
+            begin = int(headers[unit, BEGIN_NANOSECONDS]) - first + (start - int(headers[unit, BEGIN])) / rate
             block, warp = int(records.blocks[unit]), int(records.warps[unit])
             processor, ticks = int(headers[unit, PROCESSOR]), stop - start
-            times = int(headers[unit, _BEGIN_NANOSECONDS]), int(headers[unit, _END_NANOSECONDS])
+            times = int(headers[unit, BEGIN_NANOSECONDS]), int(headers[unit, END_NANOSECONDS])
             yield Drawn(each.path, block, warp, processor, begin, ticks / rate, ticks, *times, rate)

@@ -83,7 +83,7 @@ class Session:
 
     def enter(self, stack: ThreadStack, number: int, now: int) -> None:
         """A scope begins, whose entry has this number."""
-        self._open[number] = self.data.enter(self.place(stack), now)
+        self._open[number] = self.data.enter(self.place(stack), now, number)
 
     def leave(self, number: int, now: int) -> None:
         """It ends; nothing where the session was not active when it began."""

@@ -159,6 +159,9 @@ _ended = _Ended()
 
 _VERSIONS = itertools.count(1)
 
+NUMBERS = itertools.count()
+"""Of entries of scopes, and of launches that a hook describes: each once in a process."""
+
 _MAIN: list[ThreadStack] = []
 here = _Local()
 

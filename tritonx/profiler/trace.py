@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tritonx.profiler.metric import EXCLUSIVE, Value, add
+from tritonx.profiler.metric import Value, add, written_name
 from tritonx.profiler.regions import Clock, Drawn, drawn
 from tritonx.profiler.tree import Device
 
@@ -33,6 +33,10 @@ class Event:
     device: Device | None
     row: int
     start: int
+    number: int = 0
+    """Of a scope's entry."""
+    cause: Event | None = None
+    """The scope of its thread that a launch was made in."""
     stop: int | None = None
     metrics: dict[str, Value] = field(default_factory=dict[str, Value])
     regions: list[Drawn] = field(default_factory=list[Drawn])
@@ -45,6 +49,7 @@ class Event:
     def leave(self, now: int) -> None:
         """Of a scope."""
         self.stop = now
+        self.trace.left(self)
 
     def abandon(self) -> None:
         """Of a launch that has failed, or whose time was not measured: it is not drawn."""
@@ -81,6 +86,8 @@ class Trace:
         self._spots: dict[tuple[str, ...], Spot] = {}
         self._events: list[Event] = []
         self._names: dict[int, str] = {}
+        self._inside: dict[int, list[Event]] = {}
+        """Thread → the scopes that it has open, the innermost last."""
 
     def scope(self, path: Iterable[str]) -> Spot:
         names = tuple(path)
@@ -92,16 +99,22 @@ class Trace:
 
     def event(self, path: tuple[str, ...], device: Device, stream: int) -> Event:
         """Of a launch that ``pending`` has."""
-        event = Event(self, path, device, stream, 0)
+        inside = self._inside.get(threading.get_ident())
+        event = Event(self, path, device, stream, 0, cause=inside[-1] if inside else None)
         self._events.append(event)
         return event
 
-    def enter(self, scope: Spot, now: int) -> Event:
+    def enter(self, scope: Spot, now: int, number: int) -> Event:
         thread = threading.get_ident()
         self._names.setdefault(thread, threading.current_thread().name)
-        event = Event(self, scope.path, None, thread, now)
+        event = Event(self, scope.path, None, thread, now, number)
         self._events.append(event)
+        self._inside.setdefault(thread, []).append(event)
         return event
+
+    def left(self, scope: Event) -> None:
+        """A scope has ended, in whatever thread."""
+        self._inside[scope.row] = [event for event in self._inside[scope.row] if event is not scope]
 
     def literal(self, devices: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Events that have ended, by their beginning."""
@@ -123,11 +136,14 @@ class Trace:
         for (device, row), thread in number.items():
             title = self._names.get(row, f"thread {row}") if device is None else f"stream {row:#x}"
             named.append(_named("thread_name", process[device], thread, title))
-        events = [_drawn(e, base, process[e.device], number[e.device, e.row]) for e in done]
+        at = {id(e): (process[e.device], number[e.device, e.row]) for e in done}
+        events = [_drawn(e, base, *at[id(e)]) for e in done]
+        for launch, event in enumerate(e for e in done if e.cause is not None and id(e.cause) in at):
+            events += _arrow(launch, event, base, at)
         return {
             "baseTimeNanoseconds": base + _TO_EPOCH,
             "displayTimeUnit": "ns",
-            "traceEvents": [*named, *events],
+            "traceEvents": [*named, *events] if used else events,
             "otherData": {"devices": {kind: dict(known) for kind, known in devices.items()}},
         }
 
@@ -138,11 +154,16 @@ def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
 
 def _drawn(event: Event, base: int, process: int, thread: int) -> dict[str, Any]:
     args: dict[str, Any] = {"call_stack": ["ROOT", *event.path]}
-    if event.metrics:
-        args["metrics"] = {name.removesuffix(EXCLUSIVE): value for name, value in event.metrics.items()}
-    kind = "kernel" if event.device is not None else "metric" if event.metrics else "scope"
+    metrics = {written_name(name): _metric_text(value) for name, value in event.metrics.items()}
+    if metrics:
+        args["metrics"] = metrics
+    kind, name = "kernel" if event.device is not None else "scope", event.path[-1] if event.path else "ROOT"
+    if event.device is None:
+        args["scope_id"] = event.number
+        if metrics:
+            kind, name = "metric", f"{name}: {', '.join(f'<{m}, {metrics[m]}>' for m in sorted(metrics))}"
     return {
-        "name": event.path[-1] if event.path else "ROOT",
+        "name": name,
         "cat": kind,
         "ph": "X",
         "ts": (event.start - base) / 1000,
@@ -151,6 +172,31 @@ def _drawn(event: Event, base: int, process: int, thread: int) -> dict[str, Any]
         "tid": thread,
         "args": args,
     }
+
+
+def _metric_text(value: Value) -> str:
+    """As Triton's traces have it."""
+    if isinstance(value, list):
+        return f"[{','.join(f'{each:g}' if isinstance(each, float) else str(each) for each in value)}]"
+    return f"{value:f}" if isinstance(value, float) else str(value)
+
+
+def _arrow(launch: int, event: Event, base: int, at: Mapping[int, tuple[int, int]]) -> list[dict[str, Any]]:
+    """From the scope of a launch to the launch, which has this number."""
+    assert event.cause is not None
+    return [
+        {
+            "name": "launch->kernel",
+            "cat": "flow",
+            "ph": phase,
+            "bp": "e",
+            "id": launch,
+            "ts": (end.start - base) / 1000,
+            "pid": at[id(end)][0],
+            "tid": at[id(end)][1],
+        }
+        for phase, end in (("s", event.cause), ("f", event))
+    ]
 
 
 def drawn_regions(event: Event, base: int) -> list[dict[str, Any]]:

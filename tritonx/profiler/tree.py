@@ -3,14 +3,15 @@
     [{"frame": {"name": "ROOT", "type": "function"}, "metrics": {…}, "children": […]}, {devices}]
 
 The root's metrics are zeros and say which metrics add up over the tree. A metric whose name ends in ``(exc)`` does not,
-and is written without that. ``count`` and ``time (ns)`` are of launches, and say on which device."""
+and is written without that, nor does one that ends in ``(pty)``, of which the last value counts. ``count`` and
+``time (ns)`` are of launches, and say on which device."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tritonx.profiler.metric import EXCLUSIVE, Value, add
+from tritonx.profiler.metric import EXCLUSIVE, PROPERTY, Value, add, written_name
 from tritonx.profiler.regions import Clock, matched
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Node:
 
     def measured(self) -> dict[str, Any]:
         """The metrics as they are written."""
-        found: dict[str, Any] = {n.removesuffix(EXCLUSIVE): v for n, v in self.metrics.items()}
+        found: dict[str, Any] = {written_name(n): v for n, v in self.metrics.items()}
         if self.device is not None and self.count:
             kind, number = self.device
             found.update({"count": self.count, "device_id": number, "device_type": kind, "time (ns)": self.time})
@@ -115,13 +116,13 @@ class Tree:
         self.pending += 1
         return scope.child(name, device)
 
-    def enter(self, scope: Node, now: int) -> Node:
+    def enter(self, scope: Node, now: int, number: int) -> Node:
         """A tree keeps no times of scopes."""
         return scope
 
     def literal(self, devices: Mapping[str, Mapping[str, Any]]) -> list[Any]:
         nodes = list(self.root.all())
-        sums = {name for node in nodes for name in node.metrics if not name.endswith(EXCLUSIVE)}
+        sums = {name for node in nodes for name in node.metrics if not name.endswith((EXCLUSIVE, PROPERTY))}
         numbers = {n for n in sums if not any(isinstance(node.metrics.get(n), list) for node in nodes)}
         zeros = dict.fromkeys(sorted(numbers), 0)
         if any(node.count for node in nodes):

@@ -18,7 +18,16 @@ from dataclasses import replace
 from typing import Any, cast
 
 from tritonx.profiler.errors import BadProfile, MissingPackage, ProfilerError
+from tritonx.profiler.graph_frames import (
+    GraphFrame,
+    derive_metrics,
+    filter_frames,
+)
+from tritonx.profiler.graph_frames import format_frames as format_frames
+from tritonx.profiler.graph_frames import get_min_time_bytes as get_min_time_bytes
+from tritonx.profiler.graph_frames import get_min_time_flops as get_min_time_flops
 from tritonx.profiler.viewing import (
+    INCLUSIVE,
     NAMES,
     Profile,
     bare,
@@ -70,7 +79,8 @@ def parse(
     exclude: str | None = None,
     threshold: float | None = None,
 ) -> tuple[Profile, list[str]]:
-    """A profile with columns of ``metrics``, and their names; `print_tree` takes both. Raises BadProfile.
+    """A profile with columns of ``metrics``, and the columns' names; `print_tree` takes both, and the profile has them
+    as a table (``dataframe``). Raises BadProfile.
 
     >>> import json, os, tempfile
     >>> from tritonx.profiler.viewer import print_tree
@@ -92,9 +102,9 @@ def parse(
     if exclude:
         root = excluding(root, exclude) or replace(root, children=())
     if threshold is not None:
-        left = from_threshold(root, metrics[0], threshold)
+        left = from_threshold(root, profile.name_of(metrics[0]), threshold)
         root = left[0] if len(left) == 1 else replace(root, children=left)
-    return replace(profile, root=root), metrics
+    return replace(profile, root=root), [profile.name_of(metric) for metric in metrics]
 
 
 def print_tree(
@@ -128,7 +138,7 @@ def show_metrics(file_name: str) -> None:
             print(f"- {bare(name)}")
 
 
-def get_raw_metrics(database: Any) -> tuple[Any, list[str], list[str], dict[str, Any]]:
+def get_raw_metrics(database: Any) -> tuple[GraphFrame, list[str], list[str], dict[str, Any]]:
     """Hatchet's frame of what a file holds (or of an open file), the names of inclusive and of exclusive metrics, and
     the devices. Raises MissingPackage.
 
@@ -136,19 +146,19 @@ def get_raw_metrics(database: Any) -> tuple[Any, list[str], list[str], dict[str,
     'get_raw_metrics'
     """
     try:
-        hatchet: Any = importlib.import_module("hatchet")
+        hatchet: GraphFrame = importlib.import_module("hatchet")
     except ImportError:
         raise MissingPackage("Hatchet's frames need the package `llnl-hatchet`") from None
     if hasattr(database, "read"):
         database = json.load(database)
     root = frame_of(database[0])
-    frame: Any = hatchet.GraphFrame.from_literal([] if root is None else [_literal(root)])
+    frame: GraphFrame = hatchet.GraphFrame.from_literal([] if root is None else [_literal(root)])
     inclusive: list[str] = list(frame.show_metric_columns())
     exclusive = [name for name in frame.dataframe.columns if name not in inclusive]
     return frame, inclusive, exclusive, database[1] if len(database) > 1 else {}
 
 
-def read(filename: str) -> tuple[Any, list[str], list[str], dict[str, Any]]:
+def read(filename: str) -> tuple[GraphFrame, list[str], list[str], dict[str, Any]]:
     """The same of a file, with its inclusive columns computed. Raises MissingPackage.
 
     >>> read.__name__
@@ -160,7 +170,34 @@ def read(filename: str) -> tuple[Any, list[str], list[str], dict[str, Any]]:
     return found
 
 
-def _literal(frame: Any) -> dict[str, Any]:
+def apply_diff_profile(
+    gf: GraphFrame,
+    derived_metrics: Sequence[str],
+    diff_file: str,
+    metrics: list[str],
+    include: str | None,
+    exclude: str | None,
+    threshold: float | None,
+) -> GraphFrame:
+    """What the file has more than ``gf``, of which ``derived_metrics`` are the columns of ``metrics``: of what `parse`
+    made, or less than Hatchet's frame, as in Triton. Raises BadProfile, MissingPackage.
+
+    >>> apply_diff_profile.__name__
+    'apply_diff_profile'
+    """
+    if isinstance(gf, Profile):
+        other, _ = parse(metrics, diff_file, include, exclude, threshold)
+        return replace(gf, root=difference(gf.root, other.root))
+    frame, inclusive, exclusive, devices = read(diff_file)
+    columns = derive_metrics(frame, metrics, inclusive, exclusive, devices)
+    frame = filter_frames(frame, include, exclude, threshold, columns[0])
+    for each in (gf, frame):
+        each.inc_metrics = [name for name in derived_metrics if name.endswith(INCLUSIVE)]
+        each.exc_metrics = [name for name in derived_metrics if not name.endswith(INCLUSIVE)]
+    return gf.sub(frame)
+
+
+def _literal(frame: GraphFrame) -> dict[str, Any]:
     children = [_literal(child) for child in frame.children]
     return {"frame": {"name": frame.name, "type": "function"}, "metrics": dict(frame.metrics), "children": children}
 
@@ -191,11 +228,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             show_metrics(given.file)
             return 0
         chosen = (given.include, given.exclude, given.threshold)
-        profile, metrics = parse(given.metrics.split(","), given.file, *chosen)
+        asked = given.metrics.split(",")
+        profile, columns = parse(asked, given.file, *chosen)
         if given.diff_profile:
-            other, _ = parse(metrics, given.diff_profile, *chosen)
-            profile = replace(profile, root=difference(profile.root, other.root))
-        print_tree(profile, metrics, given.depth, given.format, given.print_sorted)
+            profile = apply_diff_profile(profile, columns, given.diff_profile, asked, *chosen)
+        print_tree(profile, columns, given.depth, given.format, given.print_sorted)
     except ProfilerError as error:
         print(f"proton-viewer: {error}", file=sys.stderr)
         return 1

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tritonx.profiler.errors import BadProfile
+from tritonx.profiler.errors import BadProfile, MissingPackage
 from tritonx.profiler.metric import FLOPS_WIDTHS
 from tritonx.profiler.specs import max_bps, max_flops
 from tritonx.profiler.state import COMPUTE_METADATA_SCOPE_NAME, COMPUTE_METADATA_SCOPE_PREFIX
 
+INCLUSIVE = " (inc)"
+"""What the name of a column ends in that is of a frame with all inside of it, in Hatchet's tables and Triton's."""
+
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 PREFIX = {"": 1.0, "g": 1e9, "t": 1e12}
 
-_TIME = re.compile(r"(avg_)?(cpu_)?time/(s|ms|us|ns)")
-_RATE = re.compile(r"(g|t|)(byte|flop(?:8|16|32|64)?)/s")
+TIME = re.compile(r"(avg_)?(cpu_)?time/(s|ms|us|ns)")
+RATE = re.compile(r"(g|t|)(byte|flop(?:8|16|32|64)?)/s")
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,33 @@ class Profile:
                 return name
         raise BadProfile(f"Metric {asked} is not found. Use the --list flag to list available metrics")
 
+    @property
+    def inc_metrics(self) -> list[str]:
+        """The columns of ``dataframe`` that are of a frame with all inside of it."""
+        return [name for name in self._columns() if name.endswith(INCLUSIVE)]
+
+    @property
+    def exc_metrics(self) -> list[str]:
+        """Its other columns, but ``name``."""
+        return [name for name in self._columns() if not name.endswith(INCLUSIVE)]
+
+    def _columns(self) -> tuple[str, ...]:
+        total = (f"{name}{INCLUSIVE}" for name in self.inclusive)
+        return tuple(dict.fromkeys((*self.root.shown, *self.inclusive, *total, *self.exclusive)))
+
+    @property
+    def dataframe(self) -> object:
+        """pandas' table, a row a frame: its name, what is shown, what the file has. Raises MissingPackage."""
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError:
+            raise MissingPackage("tables of a profile need the package `pandas`") from None
+        rows: list[dict[str, object]] = []
+        for frame in self.root.all():
+            totals = {f"{name}{INCLUSIVE}": frame.total(name) for name in self.inclusive}
+            rows.append({"name": frame.name, **frame.metrics, **totals, **frame.shown})
+        return pandas.DataFrame(rows, columns=["name", *self._columns()])
+
     def value(self, frame: Frame, raw: str) -> float:
         return frame.total(raw) if raw in self.inclusive else frame.own(raw)
 
@@ -89,11 +120,21 @@ class Profile:
 
     # ---- columns
 
+    def name_of(self, asked: str) -> str:
+        """The column of a metric, as Triton calls it. Raises BadProfile."""
+        if asked == "util":
+            return asked
+        if TIME.fullmatch(asked) or RATE.fullmatch(asked):
+            return asked + INCLUSIVE
+        name, slash, _ = asked.partition("/")
+        raw = self.raw(name)
+        return (asked if slash else raw) + (INCLUSIVE if raw in self.inclusive else "")
+
     def column(self, asked: str) -> Callable[[Frame], float]:
         """What a metric, of the file or derived, is of a node. Raises BadProfile."""
         if asked == "util":
             return self._share_of_peak
-        if found := _TIME.fullmatch(asked):
+        if found := TIME.fullmatch(asked):
             average, cpu, unit = found.groups()
             name, scale = "cpu_time" if cpu else "time", SECONDS[unit]
             self.raw(name)
@@ -101,7 +142,7 @@ class Profile:
                 return lambda frame: self.seconds(frame, name) / scale
             count = self.raw("count")
             return lambda frame: _quotient(self.seconds(frame, name) / scale, self.value(frame, count))
-        if found := _RATE.fullmatch(asked):
+        if found := RATE.fullmatch(asked):
             prefix, what = found.groups()
             amount = self.raw("bytes" if what == "byte" else what.replace("flop", "flops"))
             self.raw("time")
@@ -133,8 +174,9 @@ class Profile:
         return _quotient(max(arithmetic, moved), frame.own(self.raw("time")) * 1e-9)
 
     def with_columns(self, metrics: list[str]) -> Profile:
-        """With ``shown`` of these metrics. Raises BadProfile."""
-        columns = {metric: self.column(metric) for metric in metrics}
+        """With ``shown`` of these metrics, by the columns' names. Raises BadProfile."""
+        found = [(self.column(metric), self.name_of(metric)) for metric in metrics]
+        columns = {name: of for of, name in found}
         return replace(self, root=_showing(self.root, columns))
 
 

@@ -41,6 +41,14 @@ SIGNATURES = {
     "viewer.print_tree": "gf, metrics, depth=100, format=None, print_sorted=False",
     "viewer.get_raw_metrics": "database",
     "viewer.show_metrics": "file_name",
+    "viewer.get_min_time_flops": "df, device_info",
+    "viewer.get_min_time_bytes": "df, device_info",
+    "viewer.derive_metrics": "gf, metrics, inclusive_metrics, exclusive_metrics, device_info",
+    "viewer.filter_frames": "gf, include=None, exclude=None, threshold=None, metric=None",
+    "viewer.format_frames": "gf, format",
+    "viewer.apply_diff_profile": "gf, derived_metrics, diff_file, metrics, include, exclude, threshold",
+    "hooks.instrumentation.InstrumentationHook": "mode_obj",
+    "metric.transform_tensor_metrics": "metrics",
 }
 
 

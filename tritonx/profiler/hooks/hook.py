@@ -94,9 +94,13 @@ class HookManager:
 
     @staticmethod
     def register(hook: Hook, session: int) -> None:
-        """Give an active session a hook."""
+        """Give an active session a hook; one that cannot be activated it has not."""
         HookManager.session_hooks.setdefault(session, {})[hook] = True
-        HookManager._settle()
+        try:
+            HookManager._settle()
+        except BaseException:
+            del HookManager.session_hooks[session][hook]
+            raise
 
     @staticmethod
     def unregister(session: int | None = None) -> None:

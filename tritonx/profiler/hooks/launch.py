@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, Self
 
 from tritonx.profiler.hooks.hook import Hook
 from tritonx.profiler.metric import checked, is_metric
-from tritonx.profiler.stack import current
+from tritonx.profiler.stack import NUMBERS, current
 from tritonx.profiler.state import COMPUTE_METADATA_SCOPE_PREFIX
 from tritonx.runtime.launch.launch_hooks import LazyDict
+
+id: ContextVar[int | None] = ContextVar("id", default=None)
+"""The number of the last launch that a kernel has described, in this thread."""
+op_name: ContextVar[str | None] = ContextVar("op_name", default=None)
+"""Its name."""
 
 _OF_THE_RUNTIME = frozenset({"name", "function", "stream"})
 
@@ -65,7 +71,10 @@ class LaunchHook(Hook):
             stack.describing = False
         if self._asks(str(found["name"])):
             metrics = {k: v for k, v in found.items() if k not in _OF_THE_RUNTIME and is_metric(v)}
-            stack.described = str(found["name"]), checked(metrics)
+            name = str(found["name"])
+            stack.described = name, checked(metrics)
+            id.set(next(NUMBERS))
+            op_name.set(name)
 
     def exit(self, metadata: LazyDict) -> None:
         return None

@@ -1,0 +1,75 @@
+"""Metrics: which add up, and which a device has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx.profiler as proton
+from tritonx.profiler.errors import BadProfile
+from tritonx.profiler.metric import transform_tensor_metrics
+
+
+def test_the_last_value_of_a_property_counts(tmp_path: Path) -> None:
+    session = proton.start(str(tmp_path / "a"))
+    for value in (1.0, 3, 2.5):
+        with proton.scope("scope", {"a (pty)": value, "b (exc)": value, "c": value, "v (pty)": [value, 1]}):
+            pass
+    root = proton.data.get(session)[0]
+    assert root["metrics"] == {"c": 0}, "only what adds up is the root's"
+    assert root["children"][0]["metrics"] == {"a": 2.5, "b": 6.5, "c": 6.5, "v": [2.5, 1]}
+
+
+class _Device:
+    type = "remote"
+
+
+class _Remote:
+    """What is asked of an array in a device's memory, here in this process's."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.asarray(values)
+        self.device = _Device()
+
+    def is_floating_point(self) -> bool:
+        return self.values.dtype.kind == "f"
+
+    def double(self) -> _Remote:
+        return _Remote(self.values.astype(np.float64))
+
+    def long(self) -> _Remote:
+        return _Remote(self.values.astype(np.int64))
+
+    def contiguous(self) -> _Remote:
+        return self
+
+    def data_ptr(self) -> int:
+        return self.values.ctypes.data
+
+    def numel(self) -> int:
+        return self.values.size
+
+
+def test_metrics_of_a_device_stay_there() -> None:
+    given = {
+        "flops": _Remote([3]),
+        "bytes": _Remote([2.0, 4.0]),
+        "mine": _Remote(np.float32([0.5])),
+        "n": _Remote([7, 8]),
+        "a": 1,
+    }
+    numbers, remote = transform_tensor_metrics(given)
+    assert numbers == {"a": 1}
+    found = {name: (each.index, each.size, each.read()) for name, each in remote.items()}
+    assert found == {"flops": (2, 1, 3.0), "bytes": (5, 2, [2, 4]), "mine": (2, 1, 0.5), "n": (5, 2, [7, 8])}
+    assert type(found["flops"][2]) is float
+
+
+def test_other_metrics_are_numbers() -> None:
+    numbers, remote = transform_tensor_metrics({"flops8": np.int64(3), "bytes": np.array([1.0, 2.0]), "x": [True, 2]})
+    assert numbers == {"flops8": 3.0, "bytes": [1, 2], "x": [1, 2]} and not remote
+    with pytest.raises(BadProfile, match="metrics are numbers"):
+        transform_tensor_metrics({"a": "text"})
