@@ -11,13 +11,16 @@ from __future__ import annotations
 import importlib
 import struct
 from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, cast
 
 from tritonx.profiler.profilers import BY_BACKEND
 from tritonx.profiler.regions import BEGIN_NANOSECONDS, END_NANOSECONDS, PROCESSOR
-from tritonx.runtime.launch.measured_launch import Recorded, Records, RecordsOfLaunch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tritonx.runtime.launch.measured_launch import Recorded, Records, RecordsOfLaunch
 
 VERSION = 1
 MARK = 0xDEADBEEF
@@ -29,11 +32,11 @@ _BLOCK_HEAD = 10
 """Words, without the counts of the warps."""
 _REGIONS = 1 << 8
 
-Bytes = NDArray[np.uint8]
 
-
-def encoded(records: Records | None, warps: int, recording: Sequence[int], backend: str) -> Bytes:
+def encoded(records: Records | None, warps: int, recording: Sequence[int], backend: str) -> NDArray[np.uint8]:
     """All bytes, for a kernel of so many warps, of which these record; a head alone for a launch without records."""
+    import numpy as np
+
     blocks = np.zeros(0, np.uint32) if records is None else _blocks(records, warps, recording)
     count = 0 if records is None or not records.units else int(records.blocks.max()) + 1
     size = _WORD * (_HEAD + len(recording))
@@ -45,6 +48,8 @@ def encoded(records: Records | None, warps: int, recording: Sequence[int], backe
 
 def _blocks(records: Records, warps: int, recording: Sequence[int]) -> NDArray[np.uint32]:
     """The words of all blocks; zeros of those that recorded nothing."""
+    import numpy as np
+
     count = int(records.blocks.max()) + 1 if records.units else 0
     kept = records.slots.shape[1] if records.units else 0
     head = _BLOCK_HEAD + warps
@@ -66,6 +71,8 @@ def _blocks(records: Records, warps: int, recording: Sequence[int]) -> NDArray[n
 
 def _events(slots: NDArray[np.int64]) -> NDArray[np.uint32]:
     """The records of a warp, in their order."""
+    import numpy as np
+
     slots = slots[slots[:, 0] != 0]
     _, region, is_end, clock = slots[np.argsort(slots[:, 0], kind="stable")].T
     tags = (is_end << 31) | (region % _REGIONS << 23) | (clock >> 32 & 0x7FF)
@@ -74,9 +81,10 @@ def _events(slots: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 def of_launch(recorded: Recorded, records: Records) -> object:
     """The buffer of a launch: PyTorch's tensor of bytes or, where there is none, NumPy's array."""
-    if isinstance(recorded, RecordsOfLaunch):
-        numbers, backend = recorded.recording.warps, recorded.kernel.target.backend
-        warps = max(int(recorded.kernel.metadata.num_warps), 1 + max(numbers, default=0))
+    if hasattr(recorded, "recording"):  # of a device, not of the interpreter; its class imports NumPy
+        launch = cast("RecordsOfLaunch", recorded)
+        numbers, backend = launch.recording.warps, launch.kernel.target.backend
+        warps = max(int(launch.kernel.metadata.num_warps), 1 + max(numbers, default=0))
         return _tensor(encoded(records, warps, numbers, backend))
     return _tensor(encoded(records, 1, (0,), ""))
 
@@ -86,7 +94,7 @@ def without_records() -> object:
     return _tensor(encoded(None, 0, (), ""))
 
 
-def _tensor(found: Bytes) -> object:
+def _tensor(found: NDArray[np.uint8]) -> object:
     try:
         return importlib.import_module("torch").from_numpy(found)
     except ImportError:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol, cast
 
-import numpy as np
-
 from tritonx.profiler.errors import BadProfile
 from tritonx.runtime import driver
 
 INT64, DOUBLE, INT64_LIST, DOUBLE_LIST = 1, 2, 5, 6
 """Triton's numbers of the types that a metric can have."""
-_ELEMENT = {INT64: np.int64, DOUBLE: np.float64, INT64_LIST: np.int64, DOUBLE_LIST: np.float64}
+_ELEMENT = {INT64: "int64", DOUBLE: "float64", INT64_LIST: "int64", DOUBLE_LIST: "float64"}
 
 
 class TensorMetric:
@@ -44,6 +42,8 @@ class TensorMetric:
 
     def read(self) -> int | float | list[int | float]:
         """The numbers, when all before them on the device is done."""
+        import numpy as np
+
         found = np.empty(self._size, _ELEMENT[self._index])
         running = driver.get_active().implementation
         device = running.current_device()
