@@ -164,7 +164,7 @@ def exit_instrumented_op(streamId: int, functionId: int, buffer: int, size: int)
 
 
 def _refuse_while_measuring(name: str) -> None:
-    """Without a session that measures, nobody would read it, in Triton too."""
+    """Without a session that measures there is nothing to read, in Triton too."""
     if flags.instrumentation_on:
         raise NotOffered(
             f"tritonx does not offer triton._C.libproton.proton.{name}: launches hand over what they record"
