@@ -22,22 +22,23 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tritonx
 import tritonx.language as tl
+from tests.unit.backends.amd.pingpong_checks import (
+    alternated,
+    barriers_in_loop,
+    check_halves_meet,
+    without_pingpong,
+)
 from tests.unit.backends.amd.test_emulated_pipelines import drawn
 from tests.unit.interpreter.asynchronous.mutants import mutated
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
 from tritonx.dialects import scf
-from tritonx.dialects.amd import CondBarrierOp, SetPrioOp
+from tritonx.dialects.amd import SetPrioOp
 from tritonx.dialects.gpu_layout import LocalBarrierOp, LocalLoadOp, LocalStoreOp
 from tritonx.dialects.tile import DotOp
 from tritonx.interpreter.asynchronous import Report
 from tritonx.interpreter.asynchronous.reports import Kind
-from tritonx.interpreter.asynchronous.run import warps_of
-from tritonx.ir.edit import erase
-from tritonx.ir.explain import collected
-from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import print_module
-from tritonx.ir.verify import verify
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
@@ -100,11 +101,7 @@ class Case:
     def compiled(self, target: str = "hip:gfx942", **options: Any) -> Program:
         """Through all passes but the one for ping-pong."""
         options = {"num_stages": 2, "block_pingpong": True, **options}
-        program = Program(product, self.args, self.constants, target, 8, options=options)
-        for one in program.passes:
-            if one.name != BlockPingpong.name:
-                program.apply(one)
-        return program
+        return without_pingpong(Program(product, self.args, self.constants, target, 8, options=options))
 
     def run(self, program: Program) -> tuple[Report, ...]:
         """Runs a program, whose result must be right unless something is reported."""
@@ -115,13 +112,7 @@ class Case:
 
 
 def pingpong(program: Program, slices: int) -> ModuleOp:
-    module = program.bound.module
-    with collected() as remarks:
-        BlockPingpong(slices).apply(pass_context(), module)
-    assert [r.text for r in remarks] == [f"ping-pong of two groups of 4 warps, {slices} slices of K"]
-    verify(module)
-    program.warps = warps_of(module)
-    return module
+    return alternated(program, BlockPingpong(slices), f"ping-pong of two groups of 4 warps, {slices} slices of K")
 
 
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
@@ -153,8 +144,7 @@ def test_a_barrier_less_is_found(slices: int) -> None:
         case = Case(random, random.choice([*TYPES]), (64, 128, 128), 4, layout)
         program = case.compiled()
         module = pingpong(program, slices)
-        barriers = [op for op in module.walk() if isinstance(op, LocalBarrierOp)]
-        within = [number for number, op in enumerate(barriers) if isinstance(op.parent_op(), scf.ForOp)]
+        within = barriers_in_loop(module)
         assert len(within) == 2 * slices
         text, bound = print_module(module), program.bound
         needed = {within[0] - 1, *within[-4:]}
@@ -164,13 +154,8 @@ def test_a_barrier_less_is_found(slices: int) -> None:
                 assert number in needed and all(report.kind is not Kind.HANG for report in found), case.what
                 missed.add(number)
     assert missed == needed
-    for number in range(2):
-        program.bound = replace(bound, module=mutated(text, "barrier dropped", within[0] - 1))
-        halves = [op for op in program.bound.module.walk() if isinstance(op, CondBarrierOp)]
-        assert len(halves) == 2
-        erase(halves[number])
-        program.warps = warps_of(program.bound.module)
-        assert any(report.kind in (Kind.HANG, Kind.DIVERGED) for report in case.run(program)), case.what
+    program.bound = bound
+    check_halves_meet(program, text, within[0] - 1, case.run, case.what)
 
 
 def test_clusters() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -18,11 +17,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.interpreter.asynchronous.mutants import mutated
+from tests.unit.backends.amd.pingpong_checks import alternated, check_copies_are_guarded, without_pingpong
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
 from tritonx.dialects import scf
-from tritonx.dialects.amd import BufferLoadToLocalOp, CondBarrierOp, SetPrioOp
+from tritonx.dialects.amd import BufferLoadToLocalOp, SetPrioOp
 from tritonx.dialects.gpu_layout import (
     AsyncCopyGlobalToLocalOp,
     AsyncWaitOp,
@@ -33,13 +32,6 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.dialects.math import Exp2Op
 from tritonx.dialects.tile import DotOp
 from tritonx.interpreter.asynchronous import Report
-from tritonx.interpreter.asynchronous.reports import Kind
-from tritonx.interpreter.asynchronous.run import warps_of
-from tritonx.ir.edit import erase
-from tritonx.ir.explain import collected
-from tritonx.ir.pipeline import pass_context
-from tritonx.ir.text import print_module
-from tritonx.ir.verify import verify
 
 SEED = int(os.environ["TRITONX_SEED"])
 ROWS = 256
@@ -104,21 +96,12 @@ class Case:
     def compiled(self, stages: int) -> Program:
         """Through all passes but the one for ping-pong."""
         options = {"num_stages": stages, "block_pingpong": True}
-        program = Program(attention, self.args, self.constants, "hip:gfx950", 8, options=options)
-        for one in program.passes:
-            if one.name != BlockPingpong.name:
-                program.apply(one)
-        return program
+        return without_pingpong(Program(attention, self.args, self.constants, "hip:gfx950", 8, options=options))
 
 
 def pingpong(program: Program) -> ModuleOp:
-    module = program.bound.module
-    with collected() as remarks:
-        BlockPingpong(attention=True).apply(pass_context(), module)
-    assert [r.text for r in remarks] == ["ping-pong of two groups of 4 warps, one of which multiplies"]
-    verify(module)
-    program.warps = warps_of(module)
-    return module
+    remark = "ping-pong of two groups of 4 warps, one of which multiplies"
+    return alternated(program, BlockPingpong(attention=True), remark)
 
 
 def reports(program: Program, expected: Any, what: str) -> tuple[Report, ...]:
@@ -145,33 +128,11 @@ def test_halves_keep_what_attention_does(draw: int) -> None:
 
 @pytest.mark.parametrize("stages", [3, 4])
 def test_a_barrier_less_is_found(stages: int) -> None:
-    """And a wait for fewer copies; a half that is held at one end of the loop alone waits for ever."""
     random = Random(f"{SEED} barriers of chained products {stages}")
     case = Case(random, 5)
     program = case.compiled(stages)
     expected = program.run()[0][-1]
-    module = pingpong(program)
-    barriers = [op for op in module.walk() if isinstance(op, LocalBarrierOp)]
-    waits = [op for op in module.walk() if isinstance(op, AsyncWaitOp)]
-    within = [number for number, op in enumerate(barriers) if isinstance(op.parent_op(), scf.ForOp)]
-    inner = next(number for number, op in enumerate(waits) if isinstance(op.parent_op(), scf.ForOp))
-    assert len(within) == 2
-    text, bound = print_module(module), program.bound
-    mutants = [("barrier dropped", number) for number in (within[0] - 1, *within)]
-    mutants += [("copies' wait loosened", number) for number in (inner - 1, inner)]
-    for what, number in mutants:
-        program.bound = replace(bound, module=mutated(text, what, number))
-        found = reports(program, expected, case.what)
-        assert found, f"{what}, number {number}: {case.what}"
-        assert all(report.kind is not Kind.HANG for report in found)
-    for number in range(2):
-        program.bound = replace(bound, module=mutated(text, "barrier dropped", within[0] - 1))
-        halves = [op for op in program.bound.module.walk() if isinstance(op, CondBarrierOp)]
-        assert len(halves) == 2
-        erase(halves[number])
-        program.warps = warps_of(program.bound.module)
-        found = reports(program, expected, case.what)
-        assert any(report.kind in (Kind.HANG, Kind.DIVERGED) for report in found), case.what
+    check_copies_are_guarded(program, pingpong(program), lambda given: reports(given, expected, case.what), case.what)
 
 
 def test_clusters() -> None:

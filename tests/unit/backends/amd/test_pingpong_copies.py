@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -18,22 +17,15 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.unit.backends.amd.pingpong_checks import alternated, check_copies_are_guarded
 from tests.unit.backends.amd.test_block_pingpong import Case, product
 from tests.unit.backends.amd.test_emulated_pipelines import drawn
-from tests.unit.interpreter.asynchronous.mutants import mutated
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
 from tritonx.dialects import scf
 from tritonx.dialects.amd import BufferLoadToLocalOp, CondBarrierOp, SetPrioOp
 from tritonx.dialects.gpu_layout import AsyncCopyGlobalToLocalOp, AsyncWaitOp, LocalBarrierOp, LocalLoadOp
 from tritonx.dialects.tile import DotOp
-from tritonx.interpreter.asynchronous.reports import Kind
-from tritonx.interpreter.asynchronous.run import warps_of
-from tritonx.ir.edit import erase
-from tritonx.ir.explain import collected
-from tritonx.ir.pipeline import pass_context
-from tritonx.ir.text import print_module
-from tritonx.ir.verify import verify
 
 SEED = int(os.environ["TRITONX_SEED"])
 NAMES = ("f16", "bf16", "i8", "f8 of OCP")
@@ -45,13 +37,7 @@ def tile_of(random: Random, name: str) -> tuple[int, int, int]:
 
 
 def pingpong(program: Program) -> ModuleOp:
-    module = program.bound.module
-    with collected() as remarks:
-        BlockPingpong().apply(pass_context(), module)
-    assert [r.text for r in remarks] == ["ping-pong of two groups of 4 warps, copies ahead"]
-    verify(module)
-    program.warps = warps_of(module)
-    return module
+    return alternated(program, BlockPingpong(), "ping-pong of two groups of 4 warps, copies ahead")
 
 
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
@@ -70,33 +56,11 @@ def test_warps_that_alternate_keep_what_a_product_does(name: str, layout: str) -
 
 @pytest.mark.parametrize("stages", [3, 4])
 def test_a_barrier_less_is_found(stages: int) -> None:
-    """And a wait for fewer copies, in front of the loop and in it; a half that is held at one end of the loop alone
-    waits for ever."""
     random = Random(f"{SEED} barriers of copies {stages}")
     name = random.choice(NAMES)
     case = Case(random, name, tile_of(random, name), 5, random.choice(("nn", "nt", "tn", "tt")), aligned=True)
     program = case.compiled("hip:gfx950", num_stages=stages)
-    module = pingpong(program)
-    barriers = [op for op in module.walk() if isinstance(op, LocalBarrierOp)]
-    waits = [op for op in module.walk() if isinstance(op, AsyncWaitOp)]
-    within = [number for number, op in enumerate(barriers) if isinstance(op.parent_op(), scf.ForOp)]
-    inner = next(number for number, op in enumerate(waits) if isinstance(op.parent_op(), scf.ForOp))
-    assert len(within) == 2
-    text, bound = print_module(module), program.bound
-    mutants = [("barrier dropped", number) for number in (within[0] - 1, *within)]
-    mutants += [("copies' wait loosened", number) for number in (inner - 1, inner)]
-    for what, number in mutants:
-        program.bound = replace(bound, module=mutated(text, what, number))
-        found = case.run(program)
-        assert found, f"{what}, number {number}: {case.what}"
-        assert all(report.kind is not Kind.HANG for report in found)
-    for number in range(2):
-        program.bound = replace(bound, module=mutated(text, "barrier dropped", within[0] - 1))
-        halves = [op for op in program.bound.module.walk() if isinstance(op, CondBarrierOp)]
-        assert len(halves) == 2
-        erase(halves[number])
-        program.warps = warps_of(program.bound.module)
-        assert any(report.kind in (Kind.HANG, Kind.DIVERGED) for report in case.run(program)), case.what
+    check_copies_are_guarded(program, pingpong(program), case.run, case.what)
 
 
 def test_clusters() -> None:

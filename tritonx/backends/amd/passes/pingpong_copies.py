@@ -8,7 +8,7 @@ Nothing is stored, so that an iteration is one memory and one matrix cluster:
 A wait is for the copies of the warp that waits. What others copy is visible behind a barrier that follows their wait.
 The halves are a cluster apart, so *two* barriers must be between a wait and what reads, and between what reads and a
 copy that overwrites. So the wait moves from the start of an iteration to the memory cluster of the iteration before,
-where it is for the same copies, and the first one stands in front of the loop:
+where it is for the same copies, and the first one is in front of the loop:
 
     warps 0–3         mem i | dot i   | mem i + 1 | dot i + 1
     warps 4–7         …     | mem i   | dot i     | mem i + 1

@@ -160,7 +160,7 @@ class CompareAndSwap64:
 
 
 class AddPairs:
-    """GLOBAL_ATOMIC_PK_ADD_BF16: CDNA's description is none that the emulator reads, and of RDNA 4's it takes the sums
+    """GLOBAL_ATOMIC_PK_ADD_BF16: the emulator cannot read CDNA's description, and of RDNA 4's it takes the sums
     for their bits."""
 
     def __init__(self, fields: GlobalFields, lanes: int) -> None:
