@@ -24,7 +24,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.dialects import arith, tile
 from tritonx.dialects.control_flow import carried_argument
-from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.fold.constants import constant_of, integer_of
 from tritonx.ir.types import is_tensor, shape_of, type_of
 
 
@@ -135,8 +135,7 @@ def _uniform(value: SSAValue) -> SSAValue:
 
 def _number(value: SSAValue) -> int | None:
     """The whole number that every element is."""
-    found = constant_of(_uniform(value))
-    return found if isinstance(found, int) else None
+    return integer_of(_uniform(value))
 
 
 def _sum(a: Step, b: Step) -> Step:

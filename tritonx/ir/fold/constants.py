@@ -146,6 +146,12 @@ def constant_of(value: SSAValue) -> Scalar | None:
     return scalar_of(owner.value) if isinstance(owner, ConstantOp) else None
 
 
+def integer_of(value: SSAValue) -> int | None:
+    """The integer that ``value`` is known to be, or ``None``."""
+    found = constant_of(value)
+    return found if isinstance(found, int) else None
+
+
 def scalar_of(attribute: Attribute) -> Scalar | None:
     """The number in an attribute of ``arith.constant``; ``None`` where elements differ or are no numbers."""
     if isinstance(attribute, IntegerAttr):

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
@@ -19,7 +18,7 @@ from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
-from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.fold.constants import integer_of
 from tritonx.ir.walk import ops_in
 
 
@@ -60,16 +59,16 @@ class _Counter:
 
 def _counter(carried: Carried) -> _Counter | None:
     """`select(a + 1 >= n, 0, a + 1)` of the argument `a`."""
-    chosen, first = carried.yielded.value.owner, _number(carried.initial.value)
-    if not isinstance(chosen, arith.SelectOp) or first is None or _number(chosen.operands[1]) != 0:
+    chosen, first = carried.yielded.value.owner, integer_of(carried.initial.value)
+    if not isinstance(chosen, arith.SelectOp) or first is None or integer_of(chosen.operands[1]) != 0:
         return None
     compared, step = chosen.operands[0].owner, chosen.operands[2]
     if not isinstance(compared, arith.CmpiOp) or compared.predicate.value.data != CmpiPredicate.SGE:
         return None
-    end, added = _number(compared.operands[1]), step.owner
+    end, added = integer_of(compared.operands[1]), step.owner
     if compared.operands[0] is not step or end is None or not isinstance(added, arith.AddiOp):
         return None
-    if added.operands[0] is not carried.argument or _number(added.operands[1]) != 1 or not -1 <= first < end:
+    if added.operands[0] is not carried.argument or integer_of(added.operands[1]) != 1 or not -1 <= first < end:
         return None
     is_hidden = len([*carried.argument.uses]) == 1 and carried.result.first_use is None
     return _Counter(carried, first, end, is_hidden)
@@ -86,8 +85,3 @@ def _takes(kept: _Counter, late: _Counter) -> bool:
         initial.set(Builder.before(initial.op).constant(start, initial.value.type))
     late.carried.yielded.value.replace_all_uses_with(kept.carried.argument)
     return True
-
-
-def _number(value: SSAValue) -> int | None:
-    found = constant_of(value)
-    return found if isinstance(found, int) else None

@@ -24,7 +24,14 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.registers import words
-from tritonx.backends.amd.passes.pingpong_clusters import hold_half, meet, only_computes, prioritise, users_of
+from tritonx.backends.amd.passes.pingpong_clusters import (
+    hold_half,
+    meet,
+    only_computes,
+    prioritise,
+    product_of_registers,
+    users_of,
+)
 from tritonx.backends.amd.passes.pingpong_copies import COPIES
 from tritonx.dialects import scf, tile
 from tritonx.dialects.effects import Kind, Resource, effects_of
@@ -146,10 +153,9 @@ def _with_operand(place: Operation, product: LocalDotOp) -> LocalDotOp | tile.Do
     builder = Builder.before(place)
     builder.location = product.location
     read = builder.create(LocalLoadOp, (product.b,), (type_,)).results[0]
-    properties = {name: value for name, value in product.properties.items() if name not in ("aLayout", "bLayout")}
     at = Builder.before(product)
     at.location = product.location
-    made = at.create(tile.DotOp, (product.a, read, product.c), (type_of(product.d),), properties, product.attributes)
-    replace(product, made.results)
-    assert isinstance(made, tile.DotOp)
-    return made
+    total = product_of_registers(at, product, (product.a, read), product.c)
+    replace(product, (total,))
+    assert isinstance(total.owner, tile.DotOp)
+    return total.owner

@@ -156,10 +156,18 @@ class _Clusters:
 
 def multiply(builder: Builder, product: LocalDotOp, tiles: tuple[SSAValue, SSAValue], total: SSAValue) -> SSAValue:
     """A matrix cluster: a product of operands in registers, added to `total`, with the priority."""
-    properties = {name: value for name, value in product.properties.items() if name not in ("aLayout", "bLayout")}
     _priority(builder, HIGH)
-    made = builder.create(tile.DotOp, (*tiles, total), (type_of(product.d),), properties, product.attributes)
+    made = product_of_registers(builder, product, tiles, total)
     _priority(builder, LOW)
+    return made
+
+
+def product_of_registers(
+    builder: Builder, product: LocalDotOp, tiles: tuple[SSAValue, SSAValue], total: SSAValue
+) -> SSAValue:
+    """The product with other operands, which registers hold, added to `total`."""
+    properties = {name: value for name, value in product.properties.items() if name not in ("aLayout", "bLayout")}
+    made = builder.create(tile.DotOp, (*tiles, total), (type_of(product.d),), properties, product.attributes)
     return made.results[0]
 
 
