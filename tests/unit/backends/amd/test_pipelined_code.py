@@ -118,7 +118,7 @@ def test_loop_of_copies(
 ) -> None:
     """Nothing is loaded but past the registers, or stored in the LDS, nor are bytes or halves put together: what lies
     along rows is transposed as it is read. No wait is for what is under way for later rounds, and with three slots one
-    barrier a round is enough."""
+    barrier a round is enough, but for halves that alternate."""
     a = np.zeros(1, TYPES[name] if (chip, name) != ("gfx942", "f8") else ml_dtypes.float8_e5m2fnuz)
     c = np.zeros(1, np.int32 if name == "i8" else np.float32)
     m, n, k = tile
@@ -141,4 +141,6 @@ def test_loop_of_copies(
     assert set(waits) == {min(63, len(copies) * max(1, kept - 2))}, what
     slots = {int(count) for count in re.findall(r"local_alloc.*memdesc<(\d+)x", str(made.stages["ttgir"]))}
     assert slots in ({kept}, {kept - 1}), what  # where another block has room for it, copies are behind the readers
-    assert sum(bool(BARRIER.match(line)) for line in body) == (1 if kept > 2 and slots == {kept} else 2), what
+    alternates = given["num_warps"] == 8 and "s_setprio 1" in body  # the halves are a cluster apart
+    barriers = 1 if kept > 2 and slots == {kept} and not alternates else 2
+    assert sum(bool(BARRIER.match(line)) for line in body) == barriers, what
