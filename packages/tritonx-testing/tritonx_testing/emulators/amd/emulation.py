@@ -71,7 +71,9 @@ from tritonx_testing.emulators.amd.scaled_matrix import LOAD_SCALES, ScaledMulti
 
 V_MAD_F32, V_FMA_F32 = 0xD1C1, 0xD1CB
 """Opcodes of gfx90a's product with a sum, rounded twice, and of the one rounded once, in whose place no table of the
-emulator has the former. LLVM takes it in divisions of integers alone, which correct what it leaves."""
+emulator has the former. LLVM takes it in divisions of integers and halves alone, which correct what it leaves."""
+V_MAC_F32, V_FMAC_F32 = 0x16, 0x3B
+"""The same with the sum in the destination, in seven bits (VOP2); gfx950 has a product of bfloats at the former."""
 
 PRODUCTS_OF_GFX90A = {
     0xD3D4: "V_MFMA_I32_32X32X8_I8",
@@ -228,8 +230,12 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         code = int.from_bytes(ctypes.string_at(pc + 2, 2), "little")
         if code in CACHE_INVALIDATIONS.get(processor[0] if arch == "cdna" else arch, ()):
             ctypes.memmove(pc, struct.pack("<II", S_NOP, S_NOP), 8)
-        if processor[0] == "gfx90a" and code == V_MAD_F32:
-            ctypes.memmove(pc + 2, V_FMA_F32.to_bytes(2, "little"), 2)
+        if processor[0] == "gfx90a":
+            if code == V_MAD_F32:
+                code = V_FMA_F32
+            elif code >> 9 == V_MAC_F32:
+                code = V_FMAC_F32 << 9 | code & 0x1FF
+            ctypes.memmove(pc + 2, code.to_bytes(2, "little"), 2)
         first, second = struct.unpack("<II", ctypes.string_at(pc, 8))
         if arch != "cdna":
             return decode_out_of_place(pc, arch)
