@@ -44,10 +44,19 @@ class BadProfile(ProfilerError, ValueError):
 
 
 class MetricMismatch(ProfilerError, ValueError):
-    """A metric had a scalar or a list before and now has the other, or a list of another length.
+    """A metric of a scope was an integer, a float or a list before and is another of them now, or a list of another
+    length.
 
-    >>> issubclass(MetricMismatch, ValueError)
-    True
+    >>> session = tritonx.profiler.start("example")
+    >>> try:
+    ...     for value in (1.0, 1):
+    ...         with tritonx.profiler.scope("step", {"a": value}):
+    ...             pass
+    ... except MetricMismatch as error:
+    ...     print(error)
+    Metric value type mismatch for valueId 0 (a): current=double, new=int64_t
+    >>> from tritonx.profiler.recorder import RECORDER
+    >>> RECORDER.forget(session)
     """
 
 

@@ -81,8 +81,8 @@ def add(sums: MutableMapping[str, Value], metrics: Mapping[str, Value]) -> None:
     """Add ``metrics`` to ``sums``, lists by element. Raises MetricMismatch, and nothing is added then."""
     for name, value in metrics.items():
         before = sums.get(name)
-        if before is not None and (type(value) is list or type(before) is list):
-            _check_alike(name, before, value)
+        if before is not None and (type(value) is list or type(before) is not type(value)):
+            _check_alike([*sums].index(name), name, before, value)
     for name, value in metrics.items():
         before = sums.get(name)
         if before is None:
@@ -102,7 +102,11 @@ def written_name(name: str) -> str:
     return name.removesuffix(EXCLUSIVE).removesuffix(PROPERTY).strip()
 
 
-def _check_alike(name: str, before: Value, value: Value) -> None:
+def _check_alike(number: int, name: str, before: Value, value: Value) -> None:
+    """``number`` is the metric's in its scope."""
+    if not isinstance(before, list) and not isinstance(value, list):
+        was, now = ("double" if isinstance(v, float) else "int64_t" for v in (before, value))
+        raise MetricMismatch(f"Metric value type mismatch for valueId {number} ({name}): current={was}, new={now}")
     was, now = (f"a list of {len(v)}" if isinstance(v, list) else "a number" for v in (before, value))
     if was != now:
         raise MetricMismatch(f"metric {name!r} was {was} in this scope and is {now} now")

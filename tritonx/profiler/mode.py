@@ -276,7 +276,7 @@ def mode_of(given: str | BaseMode | None, backend: str | None) -> BaseMode | Non
     elif isinstance(mode, InstrumentationMode):
         raise BadProfile(f"mode {mode.name!r} measures regions of kernels: start(backend='instrumentation')")
     if isinstance(mode, PCSampling):
-        raise BadProfile("mode 'pcsampling' is not offered: sample with the vendor's profiler")
+        raise BadProfile("unsupported mode: pcsampling (sample with the vendor's profiler)")
     return mode
 
 

@@ -6,7 +6,7 @@ from tritonx.backends.registry import available
 from tritonx.profiler.errors import BadProfile
 
 
-def _peak(device_type: str, arch: str) -> tuple[int, float | None]:
+def _peak(device_type: str, arch: str) -> tuple[float, float | None]:
     backend = available().get(device_type.lower())
     if backend is None:
         raise BadProfile(f"Unsupported device type: {device_type}")
@@ -18,8 +18,8 @@ def _peak(device_type: str, arch: str) -> tuple[int, float | None]:
 def max_flops(device_type: str, arch: str, width: int, num_sms: int, clock_rate: float) -> float:
     """Operations a second on operands of ``width`` bits; ``clock_rate`` in kHz. Raises BadProfile.
 
-    >>> tritonx.profiler.specs.max_flops("CUDA", "90", 16, num_sms=132, clock_rate=1_830_000) / 1e12
-    989.4...
+    >>> tritonx.profiler.specs.max_flops("CUDA", "90", 16, num_sms=132, clock_rate=1_980_000) / 1e12
+    988.2...
     """
     return _peak(device_type, arch)[0] * num_sms * clock_rate * 1e3 / (width / 8)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 DEVICES = {
     "CUDA": {
-        "0": {"arch": "90", "bus_width": 5120, "clock_rate": 1000000, "memory_clock_rate": 1000000, "num_sms": 100},
+        "0": {"arch": "100", "bus_width": 5120, "clock_rate": 1000000, "memory_clock_rate": 1000000, "num_sms": 50},
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,42 @@ import numpy as np
 import pytest
 
 import tritonx.profiler as proton
-from tritonx.profiler.errors import BadProfile
+from tritonx.profiler.errors import BadProfile, MetricMismatch
 from tritonx.profiler.metric import transform_tensor_metrics
 
 
 def test_the_last_value_of_a_property_counts(tmp_path: Path) -> None:
     session = proton.start(str(tmp_path / "a"))
-    for value in (1.0, 3, 2.5):
+    for value in (1.0, 3.0, 2.5):
         with proton.scope("scope", {"a (pty)": value, "b (exc)": value, "c": value, "v (pty)": [value, 1]}):
             pass
     root = proton.data.get(session)[0]
     assert root["metrics"] == {"c": 0}, "only what adds up is the root's"
     assert root["children"][0]["metrics"] == {"a": 2.5, "b": 6.5, "c": 6.5, "v": [2.5, 1]}
+
+
+@pytest.mark.parametrize("name", ["a", "a (pty)", "a (exc)"])
+def test_a_metric_stays_an_integer_or_a_float(tmp_path: Path, name: str) -> None:
+    """The error is at the second scope, which is not open behind it; what was added before it stays."""
+    session = proton.start(str(tmp_path / "a"))
+    for first, second, said in ((1.0, 2, "current=double, new=int64_t"), (1, 2.0, "current=int64_t, new=double")):
+        with proton.scope(said, {"b": 1, name: first}):
+            pass
+        with pytest.raises(MetricMismatch, match=rf"for valueId 1 \({re.escape(name)}\): {said}$"):
+            proton.enter_scope(said, metrics={"b": 5, name: second})
+        assert proton.context.depth(session) == 0
+    for child, value in zip(proton.data.get(session)[0]["children"], (1.0, 1), strict=True):
+        assert child["metrics"] == {"b": 1, "a": value} and type(child["metrics"]["a"]) is type(value)
+    proton.finalize(session)
+
+
+def test_metrics_of_a_fixed_type_are_given_as_either(tmp_path: Path) -> None:
+    session = proton.start(str(tmp_path / "a"))
+    for value in (1.0, 2, True):
+        with proton.scope("scope", {"flops8": value, "bytes": value}):
+            pass
+    assert proton.data.get(session)[0]["children"][0]["metrics"] == {"flops8": 4.0, "bytes": 4}
+    proton.finalize(session)
 
 
 class _Device:

@@ -235,7 +235,7 @@ def test_finalizing_twice_does_nothing(x: Any) -> None:
         ({"data": "list"}, "data 'list' is not known"),
         ({"backend": "sundial"}, "backend 'sundial' is not known; there are 'clock' and 'instrumentation'"),
         ({"mode": "often"}, "mode 'often' is not known"),
-        ({"mode": "pcsampling"}, "not offered"),
+        ({"mode": "pcsampling"}, "unsupported mode: pcsampling"),
         ({"mode": "periodic_flushing:sometimes"}, "'sometimes' is not option=value"),
         ({"hook": "fishing"}, "hook 'fishing' is not known"),
     ],

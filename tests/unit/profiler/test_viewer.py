@@ -13,6 +13,7 @@ import pytest
 from tests.unit.profiler.profile_files import write
 from tritonx.profiler import viewer
 from tritonx.profiler.errors import BadProfile, MissingPackage
+from tritonx.profiler.specs import max_flops
 
 ROOT = Path(__file__).parents[3]
 
@@ -39,7 +40,7 @@ def test_inclusive_and_derived_metrics(file: str, capsys: pytest.CaptureFixture[
 
 
 def test_exclusive_metrics_and_the_share_of_the_peak(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """8192 operations on 8 bits, 100 multiprocessors, 1 GHz: 409.6 TFLOP/s in 16 bits; 5120 bits: 1.28 TB/s."""
+    """16,384 operations on 8 bits, 50 multiprocessors, 1 GHz: 409.6 TFLOP/s in 16 bits; 5120 bits: 1.28 TB/s."""
     lines = shown(capsys, "-m", "util,cpu_time/us,count", file)
     assert lines[3:] == ["│  │  └─ 0.195 nan 3.000 product", "│  └─ 0.500 nan 1.000 copy", "└─ 0.000 nan 4.000 copy"]
     assert lines[2] == "│  ├─ nan 9.000 3.000 /home/me/model.py:12@step"
@@ -116,7 +117,7 @@ def test_hatchets_frames(file: str) -> None:
         assert "llnl-hatchet" in str(error)
         return
     assert inclusive == ["count", "time (ns)", "flops8", "flops16", "bytes"] and "device_id" in exclusive
-    assert frame.dataframe["time (ns) (inc)"].iloc[0] == 6000 and devices["CUDA"]["0"]["arch"] == "90"
+    assert frame.dataframe["time (ns) (inc)"].iloc[0] == 6000 and devices["CUDA"]["0"]["arch"] == "100"
 
 
 PROGRAM = """
@@ -175,3 +176,13 @@ def test_the_commands_mistakes(tmp_path: Path) -> None:
     done = command(tmp_path, "-m", "sometimes", "program.py")
     assert done.returncode == 2 and "mode 'sometimes' is not known" in done.stderr
     assert command(tmp_path).returncode == 2
+
+
+def test_peaks_are_the_data_sheets() -> None:
+    """At the clocks in kHz that the drivers of an RTX 4090, an H100 PCIe and an H200 report."""
+    for arch, units, clock, expected in (
+        ("89", 128, 2_625_000, 330.3),
+        ("90", 114, 1_755_000, 1513),
+        ("90", 132, 1_980_000, 1979),
+    ):
+        assert max_flops("CUDA", arch, 8, units, clock) / 1e12 == pytest.approx(expected, rel=2e-3)

@@ -54,7 +54,7 @@ class AmdBackend(Backend):
     }
     """What ``tl.target_info.is_hip_<family>`` asks."""
 
-    matrix_peaks: ClassVar[Mapping[str, tuple[int, float | None]]] = {
+    matrix_peaks: ClassVar[Mapping[str, tuple[float, float | None]]] = {
         "gfx90a": (1024, 3.2e12),
         "gfx942": (4096, 5.3e12),
         "gfx950": (8192, 8.0e12),

@@ -67,7 +67,7 @@ class Backend(ABC):
     families: ClassVar[Mapping[str, frozenset[int | str]]] = {}
     """Families of architectures: ``tl.target_info.is_<name>_<family>()`` asks whether the target's is one of them."""
 
-    matrix_peaks: ClassVar[Mapping[str, tuple[int, float | None]]] = {}
+    matrix_peaks: ClassVar[Mapping[str, tuple[float, float | None]]] = {}
     """Architecture (``str(target.arch)``) → operations on 8-bit operands that a multiprocessor's matrix units do in a
     clock, a multiply-add counting as two, and the bytes that the memory moves in a second; None where the clock and the
     bus say that. What profiles are compared with."""

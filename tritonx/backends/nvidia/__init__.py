@@ -48,13 +48,14 @@ class NvidiaBackend(Backend):
     language_module = "tritonx.backends.nvidia.language"
     """What ``tl.extra.cuda`` is."""
 
-    matrix_peaks: ClassVar[Mapping[str, tuple[int, float | None]]] = {
+    matrix_peaks: ClassVar[Mapping[str, tuple[float, float | None]]] = {
         "80": (4096, None),
-        "89": (1024, None),
-        "90": (8192, None),
+        "89": (330.3e12 / (128 * 2.625e9), None),
+        "90": (1513e12 / (114 * 1.755e9), None),
         "100": (16384, None),
     }
-    """Dense rates of the vendor's data sheets, with sums in 32 bits: A100 (int8), RTX 4090, H100, B200."""
+    """Dense rates of the vendor's data sheets, with sums in 32 bits: A100 (int8), RTX 4090, H100 PCIe, B200. The
+    clocks are those that drivers report, which are above the data sheets' for the second and the third."""
 
     _driver: ClassVar[Driver | None] = None
 
