@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import Dialect
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from tritonx.dialects.effects import ANYTHING, Effects, effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define
+from tritonx.ir.types import i32
 
 
 @define
@@ -22,11 +23,15 @@ class RecordOp(IRDLOperation):
     `instrumentation_mode`. A region is what a warp does between a start and the end of the same name that matches it.
 
     The clock may not be read earlier or later, so that the op counts as an access of any memory: nothing that accesses
-    memory is moved across it."""
+    memory is moved across it.
+
+    With the number of an `event` it is an end of an asynchronous event: the same, and nothing is inside of it. Two
+    events of one name have two numbers."""
 
     name = "proton.record"
     isStart = opt_prop_def(UnitAttr)
     region = prop_def(StringAttr, prop_name="name")
+    event = opt_prop_def(IntegerAttr[IntegerType])
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(ANYTHING)
 
@@ -39,11 +44,16 @@ class RecordOp(IRDLOperation):
         starts = parser.parse_optional_keyword("start") is not None
         if not starts:
             parser.parse_keyword("end")
-        properties = {"name": StringAttr(parser.parse_str_literal()), **({"isStart": UnitAttr()} if starts else {})}
+        properties: dict[str, Attribute] = {"isStart": UnitAttr()} if starts else {}
+        if parser.parse_optional_keyword("event") is not None:
+            properties["event"] = IntegerAttr(parser.parse_integer(), i32)
+        properties["name"] = StringAttr(parser.parse_str_literal())
         return cls.create(properties=properties, attributes=parser.parse_optional_attr_dict())
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" start " if self.is_start else " end ")
+        if self.event is not None:
+            printer.print_string(f"event {self.event.value.data} ")
         printer.print_string_literal(self.region.data)
         printer.print_op_attributes(self.attributes)
 

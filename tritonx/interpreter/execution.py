@@ -27,6 +27,7 @@ from xdsl.ir import Operation, Region
 from tritonx.interpreter.live_arrays import LiveArrays
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.values import Array, Poison
+from tritonx.ir.region_records import Measured
 
 Function = Callable[..., Any]
 
@@ -65,7 +66,7 @@ class Execution:
     check_assertions: bool = True
     watch: Callable[[Operation, Function], Function] | None = None
     """Called once for each op that is bound, with its function; returns the function that runs in its place."""
-    regions: list[tuple[int, str, bool, int]] | None = None
+    regions: list[tuple[int, Measured, bool, int]] | None = None
     """What `proton.record` notes: the program's number, the region, whether it starts, and the time in nanoseconds."""
     output: TextIO | None = None
     """Where `tt.print` writes; None stands for what `sys.stdout` is when it does."""
@@ -73,7 +74,7 @@ class Execution:
     def __post_init__(self) -> None:
         self.live = LiveArrays(self.memory)
 
-    def record(self, region: str, *, starts: bool) -> None:
+    def record(self, region: Measured, *, starts: bool) -> None:
         """A region starts or ends."""
         if self.regions is not None:
             (x, y, z), (columns, rows, _) = self.program, self.grid

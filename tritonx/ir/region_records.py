@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from tritonx.dialects.proton import RecordOp
+from tritonx.ir.failure import PassError
 from tritonx.ir.walk import ops_in
 
 HEADER = 8
@@ -96,9 +97,51 @@ def _sampled(text: str, warps: int) -> tuple[int, ...]:
     return tuple(sorted(number for number in numbers if number < warps))
 
 
-def region_names(module: ModuleOp) -> tuple[str, ...]:
-    """The names of the module's regions, by their numbers."""
-    return tuple(dict.fromkeys(op.region.data for op in records_in(module)))
+@dataclass(frozen=True)
+class Measured:
+    """A region: its name and, of an asynchronous event, a number that no other event of the module has."""
+
+    name: str
+    event: int | None = None
+
+    @staticmethod
+    def of(op: RecordOp) -> Measured:
+        """That an end belongs to."""
+        return Measured(op.region.data, None if op.event is None else op.event.value.data)
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The regions of a module that are measured, by their numbers, and how."""
+
+    found: tuple[Measured, ...]
+    recording: Recording
+
+    @staticmethod
+    def of(module: ModuleOp, mode: str, warps: int) -> Regions | None:
+        """None where nothing is measured. Raises PassError for a mode that cannot be."""
+        found = tuple(dict.fromkeys(map(Measured.of, records_in(module)))) if mode else ()
+        if not found:
+            return None
+        try:
+            return Regions(found, recording_of(mode, warps))
+        except BadRecording as error:
+            raise PassError(next(iter(records_in(module))), str(error)) from None
+
+    def key(self, op: RecordOp) -> int:
+        """The low word of a record of the op."""
+        return 2 * self.found.index(Measured.of(op)) + (not op.is_start)
+
+    def metadata(self) -> dict[str, object]:
+        """What a launch must know."""
+        recording = self.recording
+        return {
+            "regions": tuple(each.name for each in self.found),
+            "region_events": tuple(number for number, each in enumerate(self.found) if each.event is not None),
+            "region_warps": recording.warps,
+            "region_slots": recording.slots,
+            "region_clock": "nanoseconds" if recording.nanoseconds else "cycles",
+        }
 
 
 def records_in(module: ModuleOp) -> Iterable[RecordOp]:

@@ -11,17 +11,29 @@ time."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tritonx.language.builtins.builtin import INJECTED, builtin
-from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.constexpr import constexpr, unwrap
 from tritonx.profiler.errors import BadProfile
-from tritonx.runtime.refusals import refusing
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options
 
-__all__ = ["disable_semantic", "enable_semantic", "enter_scope", "exit_scope", "record", "scope"]
+__all__ = [
+    "Event",
+    "allocate_event",
+    "disable_semantic",
+    "enable_semantic",
+    "end_event",
+    "enter_scope",
+    "exit_scope",
+    "record",
+    "record_event",
+    "scope",
+    "start_event",
+]
 
 _enabled: dict[str, bool] = {"triton": True, "gluon": True}
 """In Triton the first is not: its passes move code out of regions and into them. Here nothing that accesses memory, and
@@ -34,8 +46,12 @@ class Semantic(Protocol):
     @property
     def options(self) -> Options: ...
 
-    def record_region(self, name: str, *, starts: bool) -> None:
-        """A region starts or ends here."""
+    def record_region(self, name: str, *, starts: bool, event: int | None = None) -> None:
+        """A region, or an event, starts or ends here."""
+        ...
+
+    def new_event(self) -> int:
+        """A number that no event of the compile has yet."""
         ...
 
 
@@ -101,9 +117,14 @@ def record(is_start: object, scope_name: object, semantic: Semantic) -> None:
     'record'
     """
     name = _checked(scope_name)
+    _check_enabled(semantic)
+    semantic.record_region(name, starts=bool(unwrap(is_start)))
+
+
+def _check_enabled(semantic: Semantic) -> None:
+    """Raises BadProfile."""
     if semantic.options.instrumentation_mode and not _enabled["triton"]:
         raise BadProfile("regions of kernels of Triton's language are disabled: enable_semantic('triton')")
-    semantic.record_region(name, starts=bool(unwrap(is_start)))
 
 
 @builtin
@@ -136,9 +157,58 @@ def scope(name: object, _semantic: Semantic = INJECTED) -> Region:
     return Region(_checked(name), _semantic)
 
 
-_EVENTS = "regions of different warps that overlap are not measured"
+@dataclass(frozen=True)
+class Event:
+    """An asynchronous event of a kernel: what is between a start and the next end of the same event, which overlaps
+    with anything. `allocate_event` makes it.
 
-if not TYPE_CHECKING:  # a type checker is to find unknown names
-    __getattr__ = refusing(
-        __name__, dict.fromkeys(("Event", "allocate_event", "end_event", "record_event", "start_event"), _EVENTS)
-    )
+    >>> Event("copy", 1).name
+    'copy'
+    """
+
+    name: str
+    number: int
+
+
+def record_event(event: object, is_start: object, _semantic: Semantic) -> None:
+    """An event starts, or ends, where the code generator is. For builtins of other libraries. Raises BadProfile.
+
+    >>> tritonx.profiler.language.record_event.__name__
+    'record_event'
+    """
+    found = unwrap(event)
+    if not isinstance(found, Event):
+        raise BadProfile("expected an event of allocate_event")
+    _check_enabled(_semantic)
+    _semantic.record_region(found.name, starts=bool(unwrap(is_start)), event=found.number)
+
+
+@builtin
+def allocate_event(name: object, _semantic: Semantic = INJECTED) -> constexpr:
+    """An event, which is known while the kernel is compiled: functions take it, and loops do not change it. Two calls
+    make two events, also where their names are the same.
+
+    >>> tritonx.profiler.language.allocate_event.__name__
+    'allocate_event'
+    """
+    return constexpr(Event(_checked(name), _semantic.new_event()))
+
+
+@builtin
+def start_event(event: object, _semantic: Semantic = INJECTED) -> None:
+    """Begin an event.
+
+    >>> tritonx.profiler.language.start_event.__name__
+    'start_event'
+    """
+    record_event(event, True, _semantic)
+
+
+@builtin
+def end_event(event: object, _semantic: Semantic = INJECTED) -> None:
+    """End it. An end on another warp than the start ends nothing.
+
+    >>> tritonx.profiler.language.end_event.__name__
+    'end_event'
+    """
+    record_event(event, False, _semantic)

@@ -1,16 +1,16 @@
 """What the warps of a launch did in its regions, out of what they have recorded.
 
 A region is a start and the next end of the same name that has no later start. Regions are inside of those that are
-open when they start. Where a warp has made more records than it keeps, the first are gone: a region whose start is
-gone is not measured, and those inside of it are still inside. Nor is a region measured that has no end, as where a
-program returns from it.
+open when they start; an asynchronous event has none inside of it. Where a warp has made more records than it keeps, the
+first are gone: a region whose start is gone is not measured, and those inside of it are still inside. Nor is a region
+measured that has no end, as where a program returns from it.
 
 Warps that have made the same records in the same order are matched once for all of them."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,8 @@ def matched(records: Records, kernel: str, cost: int = 0) -> Iterator[Matched]:
         alike.setdefault((sequence.tobytes(), bool(gone[unit])), []).append(unit)
     for (_, is_cut), same in alike.items():
         units = np.array(same)
-        for path, start, stop in _pairs([key for key in keys[same[0]].tolist() if key >= 0], is_cut=is_cut):
+        recorded = [key for key in keys[same[0]].tolist() if key >= 0]
+        for path, start, stop in _pairs(recorded, records.events, is_cut=is_cut):
             names = tuple(records.regions[each] for each in path)
             yield Matched(names, units, clocks[units, start], clocks[units, stop])
 
@@ -80,7 +81,7 @@ class _Open:
     contains: bool = True
 
 
-def _pairs(keys: Sequence[int], *, is_cut: bool) -> list[tuple[tuple[int, ...], int, int]]:
+def _pairs(keys: Sequence[int], events: Container[int], *, is_cut: bool) -> list[tuple[tuple[int, ...], int, int]]:
     """Paths of regions, by their numbers, and the positions of their two ends. Where the first records are gone
     (``is_cut``), an end without a start ends a region that all before it is in."""
     opened: list[_Open] = []
@@ -89,16 +90,19 @@ def _pairs(keys: Sequence[int], *, is_cut: bool) -> list[tuple[tuple[int, ...], 
     for position, key in enumerate(keys):
         region = key >> 1
         if not key & 1:
-            opened.append(_Open(region, position, (*(each.region for each in opened if each.contains), region)))
+            path = (*(each.region for each in opened if each.contains), region)
+            opened.append(_Open(region, position, path, region not in events))
             continue
         at = next((i for i in reversed(range(len(opened))) if opened[i].region == region), None)
         if at is None:
-            unmatched.append((region, position))
+            if region not in events:
+                unmatched.append((region, position))
             continue
         ended = opened.pop(at)
         found.append((ended.path, ended.start, position))
-        for inside in opened[at:]:  # that go on, or have no end
-            inside.contains = False
+        if region not in events:
+            for inside in opened[at:]:  # that go on, or have no end
+                inside.contains = False
     if not is_cut:
         return found
     return [

@@ -32,6 +32,7 @@ from tritonx.dialects.tile.descriptor import DESCRIPTOR
 from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
 from tritonx.ir.properties import stated_number
+from tritonx.ir.region_records import Regions
 from tritonx.ir.types import encoding_of
 from tritonx.transforms.gpu.allocate_global_scratch import ALIGNMENT, SIZE
 
@@ -87,7 +88,7 @@ class ModuleEmitter(Module):
         self.global_scratch_bytes = self._attribute(SIZE)
         self.blocks_per_program = self._attribute("ttg.num-ctas") or 1
         self.launch_registers = self._attribute("ttg.maxnreg") or None
-        self.regions = regions.Regions.of(module, options.instrumentation_mode, self.num_warps)
+        self.regions = Regions.of(module, options.instrumentation_mode, self.num_warps)
         self._foreign: list[Operation] = []
 
     def type(self, type_: Attribute) -> str:

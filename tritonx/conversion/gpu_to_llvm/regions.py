@@ -20,45 +20,15 @@ from tritonx.dialects.proton import RecordOp
 from tritonx.ir import region_records
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
-from tritonx.ir.region_records import BadRecording, Recording, recording_of, records_in, region_names
+from tritonx.ir.region_records import Regions, records_in
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
     from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 
 PARAMETER = "%region_records"
 COUNT = "%region_count"
-
-
-@dataclass(frozen=True)
-class Regions:
-    """The regions of a module that are measured, by their numbers, and how."""
-
-    names: tuple[str, ...]
-    recording: Recording
-
-    @staticmethod
-    def of(module: ModuleOp, mode: str, warps: int) -> Regions | None:
-        """None where nothing is measured. Raises PassError for a mode that cannot be."""
-        names = region_names(module) if mode else ()
-        if not names:
-            return None
-        try:
-            return Regions(names, recording_of(mode, warps))
-        except BadRecording as error:
-            raise PassError(next(iter(records_in(module))), str(error)) from None
-
-    def metadata(self) -> dict[str, object]:
-        """What a launch must know."""
-        recording = self.recording
-        return {
-            "regions": self.names,
-            "region_warps": recording.warps,
-            "region_slots": recording.slots,
-            "region_clock": "nanoseconds" if recording.nanoseconds else "cycles",
-        }
 
 
 @dataclass(frozen=True)
@@ -122,9 +92,8 @@ def record(op: RecordOp, f: FunctionEmitter) -> None:
     slot = f.inst(f"and i32 {before}, {regions.recording.slots - 1}")
     place = _at(f, _warp(f).start, 8 * region_records.HEADER)
     place = f.inst(f"getelementptr <2 x i64>, {f.global_} {place}, i32 {slot}")
-    which = 2 * regions.names.index(op.region.data) + (not op.is_start)
     high = f.inst(f"shl i64 {f.inst(f'zext i32 {number} to i64')}, 32")
-    key = f.inst(f"or i64 {high}, {which}")
+    key = f.inst(f"or i64 {high}, {regions.key(op)}")
     clock = ended or _clock(f, nanoseconds=regions.recording.nanoseconds)
     words = f.inst(f"insertelement <2 x i64> poison, i64 {key}, i32 0")
     words = f.inst(f"insertelement <2 x i64> {words}, i64 {clock}, i32 1")

@@ -40,8 +40,9 @@ from tritonx.ir.types import PointerType, element_type, f32, is_tensor, shape_of
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.branches import Body
     from tritonx.conversion.tile_to_loops.demand import Needed
-    from tritonx.conversion.tile_to_loops.regions import Regions, Variables
+    from tritonx.conversion.tile_to_loops.regions import Variables
     from tritonx.conversion.tile_to_loops.tables import Tables
+    from tritonx.ir.region_records import Regions
 
 
 @dataclass(frozen=True)

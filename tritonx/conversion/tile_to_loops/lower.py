@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -37,7 +37,6 @@ from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 from tritonx.conversion.tile_to_loops.launch_parameter import Parameter
-from tritonx.conversion.tile_to_loops.regions import Regions
 from tritonx.conversion.tile_to_loops.separation import Separation
 from tritonx.conversion.tile_to_loops.storage import share
 from tritonx.conversion.tile_to_loops.streaming import FENCE, METADATA, traffic_of
@@ -45,6 +44,7 @@ from tritonx.conversion.tile_to_loops.tables import Tables
 from tritonx.conversion.tile_to_loops.types import UnsupportedElement
 from tritonx.dialects import tile
 from tritonx.ir.failure import failed_op
+from tritonx.ir.region_records import Regions
 from tritonx.ir.types import is_tensor
 
 TABLES = Tables(
@@ -100,7 +100,7 @@ def lower_module(
     has no host form.
     """
     with _deep_recursion(module):
-        return _lower(module, isa, data_layout, fuse, irregular, Regions.of(module, recorded), lines)
+        return _lower(module, isa, data_layout, fuse, irregular, Regions.of(module, recorded, 1), lines)
 
 
 @contextmanager
@@ -189,9 +189,9 @@ def _program(e: Emitter, kernel: Operation, measured: Regions | None, lines: Lin
             parameters.append(Parameter(str(kind), ty))
         e.values[argument] = tuple(names)
     if measured is not None:
-        e.regions = replace(measured, argument=f"%arg{len(parameters)}")
+        e.regions = measured
+        e.region_variables = regions.begin(e, measured, f"%arg{len(parameters)}")
         parameters.append(regions.PARAMETER)
-        e.region_variables = regions.begin(e, e.regions)
     body = Body(e, region, "exit")
     body.emit()
     e.writer.label("exit")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tritonx.conversion.tile_to_loops.launch_parameter import Parameter
@@ -16,8 +15,7 @@ from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.dialects.proton import RecordOp
 from tritonx.ir import region_records
 from tritonx.ir.dispatch import case_in
-from tritonx.ir.failure import PassError
-from tritonx.ir.region_records import BadRecording, Recording, recording_of, records_in, region_names
+from tritonx.ir.region_records import Regions
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -25,36 +23,6 @@ if TYPE_CHECKING:
 PARAMETER = Parameter("!tt.ptr<i64>", "ptr")
 MONOTONIC_CLOCK = 1
 """Linux' number of CLOCK_MONOTONIC."""
-
-
-@dataclass(frozen=True)
-class Regions:
-    """The regions of a module that are measured, by their numbers, how, and the argument that says where to."""
-
-    names: tuple[str, ...]
-    recording: Recording
-    argument: str = ""
-
-    @staticmethod
-    def of(module: ModuleOp, mode: str) -> Regions | None:
-        """None where nothing is measured. Raises PassError for a mode that cannot be."""
-        names = region_names(module) if mode else ()
-        if not names:
-            return None
-        try:
-            return Regions(names, recording_of(mode, 1))
-        except BadRecording as error:
-            raise PassError(next(iter(records_in(module))), str(error)) from None
-
-    def metadata(self) -> dict[str, object]:
-        """What a launch must know."""
-        recording = self.recording
-        return {
-            "regions": self.names,
-            "region_warps": recording.warps,
-            "region_slots": recording.slots,
-            "region_clock": "nanoseconds" if recording.nanoseconds else "cycles",
-        }
 
 
 @dataclass(frozen=True)
@@ -66,8 +34,8 @@ class Variables:
     time: str
 
 
-def begin(e: Emitter, regions: Regions) -> Variables:
-    """At the program's entry."""
+def begin(e: Emitter, regions: Regions, argument: str) -> Variables:
+    """At the program's entry; ``argument`` is the parameter."""
     w = e.writer
     count, time = w.alloca("i32, align 4"), w.alloca("[2 x i64], align 8")
     w.line(f"store i32 0, ptr {count}, align 4")
@@ -75,7 +43,7 @@ def begin(e: Emitter, regions: Regions) -> Variables:
     for axis in ("y", "x"):
         number = w.inst(f"add i32 {w.inst(f'mul i32 {number}, %num.{axis}')}, %pid.{axis}")
     offset = w.mul(w.inst(f"zext i32 {number} to i64"), str(regions.recording.block_bytes))
-    start = w.inst(f"getelementptr i8, ptr {regions.argument}, i64 {offset}")
+    start = w.inst(f"getelementptr i8, ptr {argument}, i64 {offset}")
     found = Variables(count, start, time)
     _header(e, regions, found, region_records.BEGIN_NANOSECONDS)
     return found
@@ -106,9 +74,8 @@ def _record(e: Emitter, op: RecordOp) -> None:
     slot = w.inst(f"and i32 {before}, {regions.recording.slots - 1}")
     first = w.inst(f"shl i64 {w.inst(f'zext i32 {slot} to i64')}, {region_records.WORDS.bit_length() - 1}")
     place = w.inst(f"getelementptr i64, ptr {variables.start}, i64 {w.add(first, str(region_records.HEADER))}")
-    which = 2 * regions.names.index(op.region.data) + (not op.is_start)
     high = w.inst(f"shl i64 {w.inst(f'zext i32 {number} to i64')}, 32")
-    key = w.inst(f"or i64 {high}, {which}")
+    key = w.inst(f"or i64 {high}, {regions.key(op)}")
     behind = w.inst(f"getelementptr i64, ptr {place}, i64 1")
     w.line(f"store volatile i64 {key}, ptr {place}, align 8")
     w.line(f"store volatile i64 {clock}, ptr {behind}, align 8")

@@ -12,12 +12,15 @@ from xdsl.ir import Attribute
 from tritonx.dialects.proton import RecordOp
 from tritonx.dialects.tile import AssertOp, PrintOp
 from tritonx.frontend.errors import CompileTimeAssertionFailure
+from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
 from tritonx.language.values.constexpr import unwrap
 from tritonx.language.values.tensor import tensor
 
 
 class DebugSemantics(ComparisonSemantics):
+    _events = 0
+
     def device_print(self, prefix: object, args: Sequence[object], hexadecimal: object) -> None:
         """Print each element of ``args`` at run time behind ``prefix``, a compile-time string of ASCII."""
         prefix = unwrap(prefix)
@@ -43,11 +46,20 @@ class DebugSemantics(ComparisonSemantics):
             properties["extents"] = ArrayAttr(shapes)
         self.create(PrintOp, [self.whole(v) for v in values], (), properties)
 
-    def record_region(self, name: str, *, starts: bool) -> None:
-        """A region of this name starts or ends here, in a compile that records regions."""
+    def record_region(self, name: str, *, starts: bool, event: int | None = None) -> None:
+        """A region of this name, or the event of this number, starts or ends here, in a compile that records."""
         if self.options.instrumentation_mode:
-            starting = {"isStart": UnitAttr()} if starts else {}
-            self.create(RecordOp, [], (), {"name": StringAttr(name), **starting})
+            properties: dict[str, Attribute] = {"name": StringAttr(name)}
+            if event is not None:
+                properties["event"] = enum_attribute(event)
+            if starts:
+                properties["isStart"] = UnitAttr()
+            self.create(RecordOp, [], (), properties)
+
+    def new_event(self) -> int:
+        """A number that no event of the compile has yet."""
+        self._events += 1
+        return self._events
 
     def static_assert(self, cond: object, message: object) -> None:
         """Raise ``CompileTimeAssertionFailure`` for a false condition; a code generator does so itself, to name the

@@ -17,6 +17,7 @@ from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.values import Array, is_float, unsigned
 from tritonx.ir import printed_text
 from tritonx.ir.dispatch import case
+from tritonx.ir.region_records import Measured
 from tritonx.ir.types import element_type, is_pointer, type_of
 
 
@@ -89,7 +90,7 @@ def _assert(op: tile.AssertOp, bind: Binder) -> Function:
 
 
 def _record(op: proton.RecordOp, bind: Binder) -> Function:
-    region, starts = op.region.data, op.is_start
+    region, starts = Measured.of(op), op.is_start
     return lambda: bind.execution.record(region, starts=starts)
 
 

@@ -7,7 +7,7 @@ allocate nor wait: it runs the kernel without records."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tritonx.backends.api import Driver
-from tritonx.ir.region_records import BEGIN_NANOSECONDS, END_NANOSECONDS, HEADER, PROCESSOR, WORDS, Recording
+from tritonx.ir.region_records import BEGIN_NANOSECONDS, END_NANOSECONDS, HEADER, PROCESSOR, WORDS, Measured, Recording
 from tritonx.runtime.devices.drivers import driver_of, find_backend
 from tritonx.runtime.devices.host_driver import HostDriver
 from tritonx.runtime.driver import choice
@@ -40,6 +40,8 @@ class Records:
     warps: NDArray[np.int64]
     headers: NDArray[np.int64]
     slots: NDArray[np.int64]
+    events: frozenset[int] = frozenset()
+    """The numbers of the regions that are asynchronous events."""
 
     @property
     def units(self) -> int:
@@ -74,7 +76,8 @@ class RecordsOfLaunch:
         blocks = prod(self.grid) * int(metadata.num_ctas)
         count, size = blocks * len(warps), self.recording.warp_bytes // 8
         units = words[: count * size].reshape(count, size)
-        return records_of(units, blocks, warps, tuple(metadata.regions), nanoseconds=self.recording.nanoseconds)
+        found = records_of(units, blocks, warps, tuple(metadata.regions), nanoseconds=self.recording.nanoseconds)
+        return replace(found, events=frozenset(metadata.region_events))
 
     def drop(self) -> None:
         """In place of ``read``."""
@@ -87,7 +90,7 @@ class RecordsOfLines:
     """What the interpreter has noted, which needs no reading: program, region, whether it starts, nanoseconds. A
     program is one warp, which keeps all of its records."""
 
-    noted: tuple[tuple[int, str, bool, int], ...]
+    noted: tuple[tuple[int, Measured, bool, int], ...]
 
     def read(self) -> Records:
         regions = tuple(dict.fromkeys(region for _, region, _, _ in self.noted))
@@ -103,7 +106,9 @@ class RecordsOfLines:
             headers[row, BEGIN_NANOSECONDS : BEGIN_NANOSECONDS + 2] = records[0][3]
             headers[row, END_NANOSECONDS : END_NANOSECONDS + 2] = records[-1][3]
         warps = np.zeros(len(programs), np.int64)
-        return Records(regions, False, np.array([*programs], np.int64), warps, headers, slots)
+        names = tuple(each.name for each in regions)
+        events = frozenset(number for number, each in enumerate(regions) if each.event is not None)
+        return Records(names, False, np.array([*programs], np.int64), warps, headers, slots, events)
 
     def drop(self) -> None:
         """As of others."""
