@@ -81,7 +81,9 @@ PRODUCTS_OF_GFX90A = {
     0xD3E6: "V_MFMA_F32_32X32X8_BF16",
     0xD3E7: "V_MFMA_F32_16X16X16_BF16",
 }
-"""Of codes that are other products on its successors."""
+"""Of codes that are other products on its successors, or none."""
+V_MFMA_F32_16X16X16_F16 = 0xD3CD
+"""A product with a code on all of them, as which the emulator reads the fields of those."""
 
 READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
 """Instructions that read the LDS at every lane's address."""
@@ -132,7 +134,7 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
 
     emu._dpp16_ctrl = control
     decode, decode_bytes = emu._decode_at, emu.decode_inst
-    emu.decode_inst = lambda data, arch: decode_bytes(own_bytes(data, arch), arch)
+    emu.decode_inst = lambda data, arch: decode_bytes(own_bytes(data, arch, processor[0]), arch)
 
     def decode_out_of_place(pc: int, arch: str) -> Any:
         inst = emu.decode_inst(ctypes.string_at(pc, 16), arch)
@@ -287,9 +289,14 @@ S_WAITCNT = 0xBF8C
 ROW_BCAST_15, ROW_BCAST_31 = 0x142, 0x143
 
 
-def own_bytes(data: bytes, arch: str) -> bytes:
-    """Without what can be no part of the instruction: of CDNA one alone has more than 8 bytes."""
-    return data if arch != "cdna" or data[2:4] == LOAD_SCALES else data[:8]
+def own_bytes(data: bytes, arch: str, processor: str) -> bytes:
+    """Without what can be no part of the instruction: of CDNA one alone has more than 8 bytes. A product that is
+    gfx90a's alone has the code of another one."""
+    if arch != "cdna" or data[2:4] == LOAD_SCALES:
+        return data
+    if processor == "gfx90a" and int.from_bytes(data[2:4], "little") in PRODUCTS_OF_GFX90A:
+        return data[:2] + V_MFMA_F32_16X16X16_F16.to_bytes(2, "little") + data[4:8]
+    return data[:8]
 
 
 def unused_registers(inst: Any, count: int = 1, *others: int) -> int:
