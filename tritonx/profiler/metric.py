@@ -36,6 +36,8 @@ def _number(name: str, value: Any) -> Number:
 
 def number_or_list(name: str, value: Any) -> Value:
     """``value`` as a number or a list of numbers. An array of a device is copied to the host, which waits for it."""
+    if type(value) is int:
+        return float(value) if name in FLOATS else value
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -51,11 +53,19 @@ def checked(metrics: object) -> dict[str, Value]:
     if not isinstance(metrics, Mapping) or not all(isinstance(name, str) for name in given):
         raise BadProfile(f"metrics are values by name, not {metrics!r}")
     for name, value in cast("Mapping[str, Any]", given).items():
-        if type(value) is float and name != "bytes":
-            found[name] = value
-        elif type(value) is int:
-            found[name] = float(value) if name in FLOATS else value
-        else:
+        found[name] = value if type(value) is float and name != "bytes" else number_or_list(name, value)
+    return found
+
+
+_NO_METRICS = frozenset({"name", "function", "stream"})
+"""Of what a launch's metadata say."""
+
+
+def of_launch(said: Mapping[str, object]) -> dict[str, Value]:
+    """The metrics among a launch's metadata: numbers, and arrays of them. Raises BadProfile."""
+    found: dict[str, Value] = {}
+    for name, value in said.items():
+        if name not in _NO_METRICS and is_metric(value):
             found[name] = number_or_list(name, value)
     return found
 

@@ -177,9 +177,8 @@ class Recorder:
             self._by_timer.clear()
             self.place_others()
             sessions = [session for _, group in self._groups for session in group]
-            quick = len(sessions) == 1 and can_be_quick(sessions[0])
-            hooks = [self._hooks[0]], [self._hooks[1]]
-            choice.quick = QuickLaunches(sessions[0], hooks, self._lock, self._timed, self._passed) if quick else None
+            quick, hooks = can_be_quick(sessions), ([self._hooks[0]], [self._hooks[1]])
+            choice.quick = QuickLaunches(sessions, hooks, self._lock, self._timed, self._passed) if quick else None
 
     def hooks_changed(self) -> None:
         """Others may be active."""
@@ -323,10 +322,12 @@ class Recorder:
             self._by_timer[driver] = made = tuple((timer, tuple(sessions)) for timer, sessions in found.items())
             return made
 
-    def _timed(self, driver: Driver, index: int) -> tuple[LaunchTimer, Device]:
-        """What times launches on a device where there is one session, and the device."""
-        [(timer, _)] = self._by_timer.get(driver) or self._grouped(driver)
-        return timer, self._devices.get((driver, index)) or self._device(driver, index)
+    def _timed(self, driver: Driver, index: int) -> tuple[LaunchTimer, Device] | None:
+        """What times launches on a device, and the device; None where sessions have several timers."""
+        timers = [timer for timer, _ in self._by_timer.get(driver) or self._grouped(driver)]
+        return (
+            (timers[0], self._devices.get((driver, index)) or self._device(driver, index)) if len(timers) == 1 else None
+        )
 
     def _device(self, driver: Driver, index: int) -> Device:
         found = (driver.current_target(index).backend.upper(), str(index))

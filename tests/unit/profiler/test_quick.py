@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import threading
@@ -14,10 +15,13 @@ import pytest
 import tritonx
 import tritonx.language as tl
 import tritonx.profiler as proton
+from tritonx.backends.api import ClockTimer
+from tritonx.profiler.errors import MetricMismatch
 from tritonx.profiler.hooks import Hook, LaunchHook
 from tritonx.profiler.quick import QuickLaunches
 from tritonx.profiler.recorder import RECORDER
 from tritonx.runtime import knobs
+from tritonx.runtime.devices.host_driver import HostDriver
 from tritonx.runtime.driver import choice
 
 RNG = random.Random(int(os.environ["TRITONX_SEED"]))
@@ -44,15 +48,18 @@ def failing(x, n):
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kernels of launches that were timed so."""
     seen: list[str] = []
-    begin = QuickLaunches.begin
 
-    def noted(self: Any, kernel: Any, device: int, stream: int) -> Any:
-        found = begin(self, kernel, device, stream)
-        if found is not None:
-            seen.append(kernel.name)
-        return found
+    def noting(begin: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(self: Any, kernel: Any, *given: Any) -> Any:
+            found = begin(self, kernel, *given)
+            if found is not None:
+                seen.append(kernel.name)
+            return found
 
-    monkeypatch.setattr(QuickLaunches, "begin", noted)
+        return noted
+
+    for name in ("begin", "begin_described"):
+        monkeypatch.setattr(QuickLaunches, name, noting(getattr(QuickLaunches, name)))
     return seen
 
 
@@ -104,7 +111,7 @@ def test_random_programs_are_counted(quick: list[str], data: str) -> None:
             path = "/".join(event["args"]["call_stack"][1:])
             found[path] = found.get(path, 0) + 1
     assert found == expected
-    assert set(quick) == {"one"}, "the other has something to say"
+    assert quick.count("one") + quick.count("two") == len(quick) == sum(expected.values())
 
 
 def test_who_else_asks_is_asked(quick: list[str]) -> None:
@@ -200,3 +207,100 @@ def test_times_are_collected_from_time_to_time(quick: list[str], monkeypatch: py
         one[(1,)](x)
     assert seen == [False, False]
     assert counts(proton.data.get(session)[0]) == {"one": 2100}
+
+
+def named(grid: Any, metadata: Any, args: Any) -> dict[str, Any]:
+    """Another name for each length; launches a kernel of its own for some."""
+    if args["n"] == 3:
+        one[(1,)](args["x"])
+    name = {} if args["n"] == 2 else {"name": f"{metadata.name}_{args['n']}"}
+    return {**name, "bytes": 4 * args["n"], "flops": args["n"], "share": 0.5, "grid": grid[0], "text": "no metric"}
+
+
+@tritonx.jit(launch_metadata=named)
+def three(x, n):
+    tl.store(x, 3.0)
+
+
+def metrics(node: Any, above: str = "") -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for child in node["children"]:
+        path = f"{above}{child['frame']['name']}"
+        found[path] = {k: v for k, v in child["metrics"].items() if k != "time (ns)"}
+        found |= metrics(child, f"{path}/")
+    return found
+
+
+@pytest.mark.parametrize("data", [("tree",), ("trace",), ("tree", "trace"), ("tree", "tree", "tree")])
+def test_what_kernels_say_is_counted_as_by_the_hooks(
+    quick: list[str], data: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A drawn program, in sessions of these data, past the hooks and through them."""
+    x, steps = np.zeros(1, np.float32), [(RNG.choice(["a", "b", None]), RNG.randrange(5)) for _ in range(60)]
+    found: list[list[Any]] = []
+    for past in (True, False):
+        quick.clear()
+        sessions = [proton.start(f"profile{i}{past}", data=each, hook="triton") for i, each in enumerate(data)]
+        LaunchHook().configure(exclude="three_4")
+        if not past:
+            monkeypatch.setattr(choice, "quick", None)
+        for scope, n in steps:
+            with contextlib.ExitStack() as stack:
+                if scope is not None:
+                    stack.enter_context(proton.scope(scope))
+                three[(n + 1,)](x, n)
+        assert bool(quick) is past
+        literals: list[Any] = [proton.data.get(session) for session in sessions]
+        found.append(
+            [metrics(each[0]) if kind == "tree" else drawn(each) for each, kind in zip(literals, data, strict=True)]
+        )
+        proton.finalize()
+        LaunchHook().configure()
+    assert found[0] == found[1]
+    trees = [each for each, kind in zip(found[0], data, strict=True) if kind == "tree"]
+    assert all(any(path.endswith("three_1") for path in each) for each in trees)
+
+
+def drawn(trace: Any) -> list[str]:
+    kernels = [event for event in trace["traceEvents"] if event.get("cat") == "kernel"]
+    return sorted(str((event["name"], event["args"]["call_stack"], event["args"].get("metrics"))) for event in kernels)
+
+
+def test_a_description_is_asked_once_and_may_fail(quick: list[str]) -> None:
+    x, asked = np.zeros(1, np.float32), list[int]()
+
+    def said(grid: Any, metadata: Any, args: Any) -> dict[str, Any]:
+        asked.append(args["n"])
+        if args["n"] == 5:
+            raise ZeroDivisionError("not mine")
+        return {"value": 1.5 if args["n"] == 6 else 1}
+
+    kernel = tritonx.jit(three.fn, launch_metadata=said)
+    session = proton.start("profile", hook="triton")
+    for n in (0, 1, 2):
+        kernel[(1,)](x, n)
+    with pytest.raises(ZeroDivisionError, match="not mine"):
+        kernel[(1,)](x, 5)
+    with pytest.raises(MetricMismatch, match="current=int64_t, new=double"):
+        kernel[(1,)](x, 6)
+    kernel[(1,)](x, 7)
+    assert asked == [0, 1, 2, 5, 6, 7] and quick == ["three"] * 5
+    found = metrics(proton.data.get(session)[0])["three"]
+    assert found["count"] == 5 and found["value"] == 4, "the launch whose metric does not fit is counted without it"
+    proton.data.advance_phase(session)
+    assert proton.data.is_phase_complete(session, 0)
+    assert proton.context.depth(session) == 0
+
+
+def test_sessions_that_are_timed_in_different_ways_go_through_the_hooks(
+    quick: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.zeros(1, np.float32)
+    monkeypatch.setattr(HostDriver, "launch_timers", lambda _: {"clock": ClockTimer, "other": ClockTimer})
+    sessions = [proton.start("first"), proton.start("second", backend="other")]
+    for _ in range(3):
+        one[(1,)](x)
+    assert [counts(proton.data.get(session)[0]) for session in sessions] == [{"one": 3}] * 2 and not quick
+    proton.deactivate(sessions[0])
+    one[(1,)](x)
+    assert [counts(proton.data.get(session)[0])["one"] for session in sessions] == [3, 4] and quick == ["one"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, Self
+from typing import Self
 
 from tritonx.profiler.hooks.hook import Hook
-from tritonx.profiler.metric import checked, is_metric
+from tritonx.profiler.metric import Value, of_launch
 from tritonx.profiler.stack import NUMBERS, current
 from tritonx.profiler.state import COMPUTE_METADATA_SCOPE_PREFIX
 from tritonx.runtime.launch.launch_hooks import LazyDict
@@ -17,8 +17,6 @@ id: ContextVar[int | None] = ContextVar("id", default=None)
 """The number of the last launch that a kernel has described, in this thread."""
 op_name: ContextVar[str | None] = ContextVar("op_name", default=None)
 """Its name."""
-
-_OF_THE_RUNTIME = frozenset({"name", "function", "stream"})
 
 
 class LaunchHook(Hook):
@@ -57,24 +55,29 @@ class LaunchHook(Hook):
         return None
 
     def enter(self, metadata: LazyDict) -> None:
-        stack, name = current(), str(metadata.data["name"])
+        if metadata.extras:  # the kernel says something
+            found = self.describe(str(metadata.data["name"]), metadata.get)
+            if found is not None:
+                current().described = found
+
+    def describe(self, name: str, say: Callable[[], Mapping[str, object]]) -> tuple[str, dict[str, Value]] | None:
+        """The name and the metrics that a kernel gives its launch; None where it is not asked. Raises BadProfile."""
+        stack = current()
         if stack.describing or not self._asks(name):
-            return
-        if not metadata.extras:  # the kernel says nothing
-            return
+            return None
         stack.describing = True
         stack.push_state(COMPUTE_METADATA_SCOPE_PREFIX + name)
         try:
-            found: dict[str, Any] = metadata.get()
+            found = say()
         finally:
             stack.pop_state()
             stack.describing = False
-        if self._asks(str(found["name"])):
-            metrics = {k: v for k, v in found.items() if k not in _OF_THE_RUNTIME and is_metric(v)}
-            name = str(found["name"])
-            stack.described = name, checked(metrics)
-            id.set(next(NUMBERS))
-            op_name.set(name)
+        name = str(found.get("name", name))
+        if not self._asks(name):
+            return None
+        id.set(next(NUMBERS))
+        op_name.set(name)
+        return name, of_launch(found)
 
     def exit(self, metadata: LazyDict) -> None:
         return None

@@ -305,7 +305,7 @@ class CompiledKernel:
     def launch_facts(self) -> LaunchFacts:
         """What a profiler asks of every launch."""
         fn: object = self.src.fn
-        return LaunchFacts(self.name, self._driver, getattr(fn, "launch_metadata", None) is not None)
+        return LaunchFacts(self.name, self._driver, getattr(fn, "launch_metadata", None))
 
     def launch_metadata(self, grid: tuple[int, int, int], stream: int, *args: Any) -> LazyDict | None:
         """What launch hooks receive; None while there are none."""

@@ -396,6 +396,7 @@ def _launched(params: Sequence[KernelParam], options: Sequence[str]) -> list[str
         "        $hooks or ($quick := $choice.quick) is None or not ($x and $y and $z)",
         "        or $settings.launch_enter_hook != $quick.enters or $settings.launch_exit_hook != $quick.leaves",
         "        or ($begun := $quick.begin($kernel, $device, $s := $stream($device))) is None",
+        f"        and ($begun := $quick.begin_described($kernel, $device, $s, $grid, {bound})) is None",
         "    ):",
         f"        return $with_hooks($entry, $grid, {bound}, {given}, ({values}))",
         f"    try: $launch($x, $y, $z, $s, {values})",

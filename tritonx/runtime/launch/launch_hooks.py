@@ -63,11 +63,11 @@ class LazyDict:
 
 
 class LaunchFacts(NamedTuple):
-    """What is the same for all launches of a kernel. ``described``: it has a ``launch_metadata``."""
+    """What is the same for all launches of a kernel. ``description`` is its ``launch_metadata``, if it has one."""
 
     name: str
     driver: Driver
-    described: bool
+    description: Callable[..., Mapping[str, Any]] | None
 
 
 def launch_data(
