@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 
 INTERPRETER: Device = ("INTERPRETER", "0")
 
+Places = tuple[tuple[Any, Any], ...]
+"""For each session its data and a place there."""
+
+CAPTURED_AT = "<captured_at>"
+"""Triton's scope, inside of that in which a graph is launched, of those in which its kernels were recorded."""
+
 
 class Recorder:
     """One for a process."""
@@ -300,8 +306,13 @@ class Recorder:
         places = kernel.place
         if places is None:
             places = tuple([(s.data, s.data.scope(())) for s in self._sessions_of(timer)])
-        for data, place in cast("tuple[tuple[Any, Any], ...]", places):
-            data.launch(place, kernel.name, device, kernel.stream).finish(kernel.start, kernel.stop)
+        recorded = _recorded_path(kernel)
+        for data, place in cast(Places, places):
+            name = kernel.name
+            if recorded:
+                *scopes, name = recorded
+                place = data.scope((*place.path, CAPTURED_AT, *scopes))
+            data.launch(place, name, device, kernel.stream).finish(kernel.start, kernel.stop)
 
     def _timer(self, driver: Driver | None, asked: str | None) -> LaunchTimer:
         """Raises BadProfile where the driver has none of the name, NoTimer where it cannot be used."""
@@ -391,6 +402,15 @@ class _Listener:
 
 
 LISTENER = _Listener()
+
+
+def _recorded_path(kernel: OtherKernel) -> tuple[str, ...]:
+    """The scopes in which a kernel was recorded into a graph, and its name; empty where that is not known."""
+    if kernel.recorded is not None:  # what `enter_launch` gave
+        return cast("tuple[Node | Event, ...]", kernel.recorded)[0].path
+    if kernel.recorded_at is not None:  # what `place_others` gave
+        return (*cast(Places, kernel.recorded_at)[0][1].path, kernel.name)
+    return ()
 
 
 def _clock(driver: Driver, device: int | None, *, shifts: bool) -> Clock:

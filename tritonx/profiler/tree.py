@@ -25,10 +25,11 @@ Device = tuple[str, str]
 class Node:
     """A scope or, where it has a device, the launches of one kernel on it."""
 
-    __slots__ = ("children", "count", "device", "metrics", "name", "ready", "ready_for", "time", "tree")
+    __slots__ = ("children", "count", "device", "metrics", "name", "parent", "ready", "ready_for", "time", "tree")
 
-    def __init__(self, tree: Tree, name: str, device: Device | None = None) -> None:
+    def __init__(self, tree: Tree, name: str, device: Device | None = None, parent: Node | None = None) -> None:
         self.tree = tree
+        self.parent = parent
         self.name = name
         self.device = device
         self.children: dict[tuple[str, Device | None], Node] = {}
@@ -40,7 +41,14 @@ class Node:
 
     def child(self, name: str, device: Device | None = None) -> Node:
         found = self.children.get((name, device))
-        return self.children.setdefault((name, device), Node(self.tree, name, device)) if found is None else found
+        if found is None:
+            found = self.children.setdefault((name, device), Node(self.tree, name, device, self))
+        return found
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The names from below the root to this one."""
+        return () if self.parent is None else (*self.parent.path, self.name)
 
     def finish(self, start: int, stop: int) -> None:
         """A launch is over that took from ``start`` to ``stop``."""

@@ -118,6 +118,14 @@ class NoTimer(TritonError):
     """
 
 
+class TimesLost(UserWarning):
+    """Some launches of a profiled program are not timed, or not counted where they belong; says why.
+
+    >>> issubclass(TimesLost, UserWarning)
+    True
+    """
+
+
 class StartedBeforeFork(NoDevice):
     """The machine has the device, but a process from which this one was forked had started its driver, which a fork
     does not survive: kernels compile here, and cannot be launched.

@@ -12,7 +12,9 @@ from typing import ClassVar
 @dataclass(frozen=True)
 class OtherKernel:
     """A kernel that was not launched by tritonx: ``place`` is what its thread was at, None where the thread had no
-    place; times are a `LaunchTimer`'s.
+    place; times are a `LaunchTimer`'s. A kernel that a graph launches is one too. Where it is known how it came into
+    the graph, ``recorded`` is the record of tritonx' launch that did it, or ``recorded_at`` is the place at which
+    another library did.
 
     >>> from tritonx.backends.api import OtherKernel
     >>> kernel = OtherKernel("a scope", "copy_kernel", device=0, stream=7, start=1000, stop=1800)
@@ -26,6 +28,8 @@ class OtherKernel:
     stream: int
     start: int
     stop: int
+    recorded: object = None
+    recorded_at: object = None
 
 
 class LaunchTimer(ABC):

@@ -1,0 +1,350 @@
+"""CUDA graphs under CUPTI, with a module in its package's place: kernels of a graph are of the scope that they were
+recorded in, inside of that in which the graph is launched. It has not run on a device."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import random
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+import tritonx.profiler as proton
+from tritonx.backends.nvidia.launch.cupti_timer import CuptiTimer
+from tritonx.runtime.devices.host_driver import HostDriver
+from tritonx.runtime.errors import TimesLost
+
+RNG = random.Random(int(os.environ["TRITONX_SEED"]))
+
+
+class GraphData(ctypes.Structure):
+    """``CUpti_GraphData`` as cupti.h has it, and the attributes that the package's class has for it."""
+
+    _fields_ = (
+        ("graph", ctypes.c_void_p),
+        ("original_graph", ctypes.c_void_p),
+        ("node", ctypes.c_void_p),
+        ("original_node", ctypes.c_void_p),
+        ("node_type", ctypes.c_int),
+        ("dependency", ctypes.c_void_p),
+        ("graph_exec", ctypes.c_void_p),
+    )
+
+    @classmethod
+    def from_ptr(cls, ptr: int, readonly: bool = False) -> GraphData:
+        return cls.from_address(ptr)
+
+
+class NotSupported(RuntimeError):
+    """The package's error."""
+
+
+class Cupti(ModuleType):
+    """The part of ``cupti.cupti`` 13.0.1 that is used, with what a device would do: kernels, captures, graphs."""
+
+    ActivityKind = SimpleNamespace(DRIVER=4, RUNTIME=5, CONCURRENT_KERNEL=10, EXTERNAL_CORRELATION=39)
+    ExternalCorrelationKind = SimpleNamespace(CUSTOM0=3)
+    CallbackDomain = SimpleNamespace(RESOURCE=3)
+    CallbackIdResource = SimpleNamespace(GRAPHNODE_CREATED=13, GRAPHNODE_CLONED=20)
+    GraphData = GraphData
+
+    def __init__(self, subscribed: bool = False) -> None:
+        super().__init__("cupti.cupti")
+        self.others_subscribed = subscribed
+        self.pushed: list[int] = []
+        self.waiting: list[Any] = []
+        self.callback: Any = None
+        self.enabled: set[tuple[int, int]] = set()
+        self.ids: dict[int, int] = {}
+        self.count = itertools.count(1000)
+        self.capturing: list[tuple[int, str]] | None = None
+        self.lost = 0
+
+    def activity_register_callbacks(self, requested: Any, completed: Any) -> None:
+        self.completed = completed
+
+    def activity_enable(self, kind: int) -> None: ...
+
+    def activity_disable(self, kind: int) -> None: ...
+
+    def get_timestamp(self) -> int:
+        return time.perf_counter_ns()
+
+    def activity_push_external_correlation_id(self, kind: int, number: int) -> None:
+        self.pushed.append(number)
+
+    def activity_pop_external_correlation_id(self, kind: int) -> int:
+        if not self.pushed:
+            raise NotSupported("CUPTI_ERROR_QUEUE_EMPTY")
+        return self.pushed.pop()
+
+    def subscribe(self, callback: Any, userdata: object) -> int:
+        if self.others_subscribed:
+            raise NotSupported("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")
+        assert self.callback is None
+        self.callback, self.userdata = callback, userdata
+        return 77
+
+    def unsubscribe(self, subscriber: int) -> None:
+        assert subscriber == 77
+        self.callback = None
+        self.enabled.clear()
+
+    def enable_callback(self, enable: int, subscriber: int, domain: int, cbid: int) -> None:
+        assert (enable, subscriber) == (1, 77)
+        self.enabled.add((domain, cbid))
+
+    def get_graph_node_id(self, node: int) -> int:
+        return self.ids[node]
+
+    def activity_flush_all(self, forced: int) -> None:
+        ready = len(self.waiting) if forced else RNG.randrange(len(self.waiting) + 1)
+        self.completed(self.waiting[:ready])
+        del self.waiting[:ready]
+
+    # ---- the device
+
+    def tell(self, callback: int, node: int, original: int = 0) -> None:
+        if self.callback is not None and (3, callback) in self.enabled:
+            data = GraphData(node=node, original_node=original)
+            self.callback(self.userdata, 3, callback, SimpleNamespace(resource_descriptor=ctypes.addressof(data)))
+
+    def new_node(self) -> int:
+        node = next(self.count) << 12
+        self.ids[node] = next(self.count)
+        return node
+
+    def kernel(self, name: str) -> None:
+        if self.capturing is None:
+            self.waiting += self.records([(0, name)])
+        else:
+            node = self.new_node()
+            self.tell(13, node)
+            self.capturing.append((node, name))
+
+    def instantiated(self, nodes: list[tuple[int, str]]) -> list[tuple[int, str]]:
+        """CUPTI tells of each copy as made and as copied."""
+        made: list[tuple[int, str]] = []
+        for original, name in nodes:
+            made.append((self.new_node(), name))
+            for callback in RNG.sample((13, 20), 2):
+                self.tell(callback, made[-1][0], original)
+        return made
+
+    def launch_graph(self, nodes: list[tuple[int, str]]) -> None:
+        self.waiting += self.records([(self.ids[node], name) for node, name in nodes])
+
+    def records(self, kernels: list[tuple[int, str]]) -> list[Any]:
+        """Of one call."""
+        correlation, now = next(self.count), time.perf_counter_ns()
+        found = [
+            SimpleNamespace(
+                kind=10, correlation_id=correlation, start=now, end=now + 5, name=name, device_id=0, stream_id=7,
+                graph_node_id=node,
+            )
+            for node, name in kernels
+        ]  # fmt: skip
+        if self.pushed:
+            external = {"external_kind": 3, "external_id": self.pushed[-1]}
+            found.append(SimpleNamespace(kind=39, correlation_id=correlation, **external))
+        return RNG.sample(found, len(found))
+
+
+@tritonx.jit
+def stored(x):
+    tl.store(x, 1.0)
+
+
+@tritonx.jit(launch_metadata=lambda grid, metadata, args: {"name": "described", "bytes": 4})
+def described(x):
+    tl.store(x, 2.0)
+
+
+@pytest.fixture
+def cupti(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cupti]:
+    """CUPTI times the CPU's launches, each of which is a kernel of it."""
+    found = Cupti()
+    monkeypatch.setitem(sys.modules, "cupti.cupti", found)
+    monkeypatch.setattr(HostDriver, "launch_timers", lambda _: {"cupti": lambda: CuptiTimer(lambda: None)})
+    end = CuptiTimer.end
+
+    def ended(self: CuptiTimer, begun: object, stream: int, record: object) -> None:
+        found.kernel("on_device")  # between begin and end
+        end(self, begun, stream, record)
+
+    monkeypatch.setattr(CuptiTimer, "end", ended)
+    yield found
+
+
+def counts(session: int | None) -> dict[str, int]:
+    return counted(proton.data.get(session)[0])
+
+
+def counted(node: Any, above: str = "") -> dict[str, int]:
+    found: dict[str, int] = {}
+    for child in node["children"]:
+        path = f"{above}{child['frame']['name']}"
+        if child["metrics"].get("count"):
+            found[path] = child["metrics"]["count"]
+        found |= counted(child, f"{path}/")
+    return found
+
+
+def test_kernels_of_a_graph_are_of_the_scopes_that_recorded_them(cupti: Cupti) -> None:
+    """A drawn program of tritonx' launches and others', some of which are recorded; the graph is launched in scopes."""
+    x, expected = np.zeros(1, np.float32), dict[str, int]()
+    session = proton.start("profile", hook="triton")
+
+    def launches(count: int, *, run: bool = True) -> None:
+        for _ in range(count):
+            scopes = [RNG.choice("abc") for _ in range(RNG.randrange(3))]
+            which = RNG.randrange(3)
+            with ExitStack() as stack:
+                for scope in scopes:
+                    stack.enter_context(proton.scope(scope))
+                if which == 2:
+                    cupti.kernel("other")
+                else:
+                    (stored, described)[which][(1,)](x)
+            recorded.append("/".join([*scopes, ("stored", "described", "other")[which]]))
+            if run:
+                expected[recorded[-1]] = expected.get(recorded[-1], 0) + 1
+
+    recorded: list[str] = []
+    launches(10)
+    recorded = []
+    cupti.capturing = []
+    launches(15, run=False)
+    nodes, cupti.capturing = cupti.capturing, None
+    graph = cupti.instantiated(nodes)
+    within = list(recorded)
+    for round in range(30):
+        scope = RNG.choice(["one", "two"])
+        with proton.scope(scope):
+            cupti.launch_graph(graph)
+        for path in within:
+            name = f"{scope}/<captured_at>/{path}"
+            expected[name] = expected.get(name, 0) + 1
+        if round % 7 == 0:
+            launches(2)
+        if round % 5 == 0:
+            proton.data.is_phase_complete(session)  # collects without a wait
+        if round == 15:
+            assert counts(session) == expected
+    assert counts(session) == expected
+
+
+def test_a_graph_of_before_the_session_is_counted_where_it_is_launched(cupti: Cupti) -> None:
+    cupti.capturing = []
+    cupti.kernel("early")
+    graph = cupti.instantiated(cupti.capturing)
+    cupti.capturing = None
+    session = proton.start("profile")
+    with proton.scope("replay"):
+        cupti.launch_graph(graph)
+    with pytest.warns(TimesLost, match="it was made before the session began"):
+        assert counts(session) == {"replay/early": 1}
+    copy = cupti.instantiated(graph)  # of nodes that are unknown
+    with proton.scope("replay"):
+        cupti.launch_graph(copy)
+    with pytest.warns(TimesLost, match="before the session"):
+        assert counts(session) == {"replay/early": 2}
+
+
+def test_sessions_that_are_not_active(cupti: Cupti) -> None:
+    session = proton.start("profile")
+    cupti.capturing = []
+    with proton.scope("kept"):
+        cupti.kernel("kept")
+    proton.deactivate(session)
+    cupti.kernel("left_out")
+    proton.activate(session)
+    graph = cupti.instantiated(cupti.capturing)
+    cupti.capturing = None
+    with proton.scope("replay"):
+        cupti.launch_graph(graph)
+    proton.deactivate(session)
+    cupti.launch_graph(graph)
+    assert counts(session) == {"replay/<captured_at>/kept/kept": 1}
+
+
+def test_where_another_profiler_has_subscribed(cupti: Cupti) -> None:
+    cupti.others_subscribed = True
+    x = np.zeros(1, np.float32)
+    session = proton.start("profile")
+    cupti.capturing = []
+    stored[(1,)](x)
+    graph = cupti.instantiated(cupti.capturing)
+    cupti.capturing = None
+    stored[(1,)](x)
+    with proton.scope("replay"):
+        cupti.launch_graph(graph)
+    with pytest.warns(TimesLost, match="MULTIPLE_SUBSCRIBERS"):
+        assert counts(session) == {"stored": 1, "replay/on_device": 1}
+
+
+@pytest.mark.parametrize("what", ["descriptor", "node", "record", "push"])
+def test_what_goes_wrong_in_a_callback_breaks_no_launch(
+    cupti: Cupti, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warnings are errors meanwhile, and are given where the times are waited for."""
+    x = np.zeros(1, np.float32)
+    session = proton.start("profile")
+    with monkeypatch.context() as wrong, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if what == "descriptor":
+            wrong.setattr(GraphData, "from_ptr", lambda ptr: None)
+        if what == "node":
+            wrong.setattr(cupti, "get_graph_node_id", lambda node: {}[node])
+        if what == "record":
+            cupti.completed([SimpleNamespace(kind=10), SimpleNamespace()])
+        if what == "push":
+            wrong.setattr(cupti, "activity_pop_external_correlation_id", lambda kind: "text")
+            wrong.setattr(cupti, "activity_push_external_correlation_id", lambda kind, number: number + 1)
+        cupti.capturing = []
+        if what == "push":
+            cupti.kernel("recorded")
+        else:
+            stored[(1,)](x)
+        cupti.capturing = None
+    stored[(1,)](x)
+    with pytest.warns(TimesLost, match="could not be read|was dropped"):
+        assert counts(session) == {"stored": 1}
+
+
+def test_the_subscriber_ends_with_the_sessions(cupti: Cupti) -> None:
+    session = proton.start("profile")
+    assert cupti.callback is not None and cupti.enabled == {(3, 13), (3, 20)}
+    proton.finalize(session)
+    assert cupti.callback is None
+
+
+def test_structures_are_those_of_the_package() -> None:
+    package = pytest.importorskip("cupti.cupti", reason="cupti-python is not installed")
+    data, resource = package.GraphData(), package.ResourceData()
+    data.node, data.original_node = 5, 7
+    resource.resource_descriptor = data.ptr
+    found = GraphData.from_ptr(resource.resource_descriptor)
+    assert (
+        (found.node, found.original_node)
+        == (5, 7)
+        == (
+            package.GraphData.from_ptr(data.ptr).node,
+            package.GraphData.from_ptr(data.ptr).original_node,
+        )
+    )
+    assert ctypes.sizeof(GraphData) == package.graph_data_dtype.itemsize
+    assert int(package.CallbackIdResource.GRAPHNODE_CREATED) == 13 and int(package.CallbackDomain.RESOURCE) == 3
+    assert int(package.CallbackIdResource.GRAPHNODE_CLONED) == 20
+    assert all(callable(getattr(package, each)) for each in ("subscribe", "unsubscribe", "enable_callback"))
