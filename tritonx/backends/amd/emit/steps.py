@@ -13,7 +13,8 @@ more registers than ``OPERAND_REGISTERS`` and is more than a step, the wider loa
 
 The scheduler would move the loads of all steps to the front, so it is held back between steps, and inside a step where
 more than ``OPERAND_REGISTERS`` would be loaded. Where two steps or more have room in ``ahead`` registers, loads are
-placed that many steps less one before the products that need them: they arrive meanwhile."""
+placed that many steps less one before the products that need them: they arrive meanwhile. Where all steps have room all
+loads are in front of the products, and are held there: LLVM would move each to its product, to wait for it."""
 
 from __future__ import annotations
 
@@ -138,6 +139,8 @@ def _steps_ahead(
 
     for first in firsts[:distance]:
         load(first, first == 0)
+    if 1 < len(firsts) <= distance:
+        f.machine.keep_order(f)
     for number, first in enumerate(firsts):
         if number + distance < len(firsts):
             load(firsts[number + distance], True)
