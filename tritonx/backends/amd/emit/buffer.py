@@ -30,7 +30,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, load_split, part, say_if_narrow, store_split
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.dialects import arith, tile
+from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
 from tritonx.ir.dispatch import case
 from tritonx.ir.fold.constants import constant_of
@@ -102,23 +102,17 @@ class Buffer:
     ) -> None:
         """Where ``exists`` is false the buffer is empty."""
         self.f = f
-        symbol = f.module.declare(
-            "ptr addrspace(8)",
-            "@llvm.amdgcn.make.buffer.rsrc.p8.p1",
-            ["ptr addrspace(1)", "i16", "i64", "i32"],
-        )
         pointer = f.scalar(op.ptr)
         assert isinstance(f.machine, AmdMachine)
         self.processor = f.machine.processor
-        word = flags(self.processor)
         self.any_sign = not f.module.axis_info.of(op.offsets).non_negative
         size, self.outside = (_SIZE_OF_BOTH, _OUTSIDE_BOTH) if self.any_sign else (_SIZE, _OUTSIDE)
         if self.any_sign:
             pointer = f.inst(f"getelementptr i8, ptr addrspace(1) {pointer}, i64 {-_BEFORE}")
         extent = str(size) if exists is None else f.inst(f"select i1 {exists}, i64 {size}, i64 0")
-        self.descriptor = f.inst(
-            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {extent}, i32 {word})"
-        )
+        moved = isinstance(op.parent_op(), scf.ForOp) and _is_made_in(op.ptr, op.parent)
+        describe = _moved_descriptor if moved else _descriptor
+        self.descriptor = describe(f, pointer, extent, flags(self.processor))
         self.offsets = f.scalars(f.get(op.offsets))
         self.scale = bits(elem) // 8
 
@@ -169,6 +163,29 @@ class Buffer:
         policy = buffer_bits(self.processor, access.cache, stores=True)
         operands = f"ptr addrspace(8) {self.descriptor}, i32 {self.guarded(place, mask)}, i32 0, i32 {policy}"
         f.line(f"call void {symbol}({type_} {value}, {operands})")
+
+
+def _is_made_in(value: SSAValue, block: Block | None) -> bool:
+    made = value.owner
+    return (made if isinstance(made, Block) else made.parent) is block
+
+
+def _descriptor(f: FunctionEmitter, pointer: str, extent: str, flags: int) -> str:
+    """A raw buffer of ``extent`` bytes (i64, less than 2^32) from ``pointer`` on."""
+    parameters = ["ptr addrspace(1)", "i16", "i64", "i32"]
+    symbol = f.module.declare("ptr addrspace(8)", "@llvm.amdgcn.make.buffer.rsrc.p8.p1", parameters)
+    operands = f"ptr addrspace(1) {pointer}, i16 0, i64 {extent}, i32 {flags}"
+    return f.inst(f"call ptr addrspace(8) {symbol}({operands})")
+
+
+def _moved_descriptor(f: FunctionEmitter, pointer: str, extent: str, flags: int) -> str:
+    """The same of a pointer that a loop moves, in whose iterations `make.buffer.rsrc` would clear what lies above the
+    48 bits of an address: zeros, which is the stride that a descriptor has there."""
+    address = f.inst(f"ptrtoint ptr addrspace(1) {pointer} to i64")
+    lower = f.inst(f"insertelement <2 x i64> poison, i64 {address}, i64 0")
+    size = f.inst(f"or disjoint i64 {extent}, {flags << 32}")
+    words = f.inst(f"insertelement <2 x i64> {lower}, i64 {size}, i64 1")
+    return f.inst(f"inttoptr i128 {f.inst(f'bitcast <2 x i64> {words} to i128')} to ptr addrspace(8)")
 
 
 def _types(access: Access) -> tuple[str, str, str]:
