@@ -56,6 +56,12 @@ def buffers_of(function: tile.FuncOp) -> list[Buffer]:
     return _Lifetimes(function).buffers()
 
 
+def points_of(function: tile.FuncOp, allocations: Iterable[Operation]) -> list[tuple[int, int]]:
+    """From when to when each of these is alive: allocations of memory other than shared memory."""
+    lifetimes = _Lifetimes(function)
+    return [lifetimes.hull(op) for op in allocations]
+
+
 @dataclass(frozen=True)
 class _Count:
     """What an op does to groups: it ends `made`, waits until at most `left` are under way, or has the mbarriers `told`
@@ -86,10 +92,16 @@ class _Lifetimes:
             found.append(self._while_all_run(made))
         return found
 
-    def _live(self, op: gpu_layout.LocalAllocOp) -> Points:
+    def hull(self, op: Operation) -> tuple[int, int]:
+        """The first and the last point at which an allocation is alive."""
+        live = self._live(op)
+        made = self._while_all_run(Buffer(0, 1, min(live), max(live), op))
+        return made.first, made.last
+
+    def _live(self, op: Operation) -> Points:
         """The points at which an allocation is alive."""
         start, number = self.points.number[op], self.points.number
-        aliases = aliases_of(op.result)
+        aliases = aliases_of(op.results[0])
         users = dict.fromkeys(use.operation for alias in aliases for use in alias.uses)
         live = self.points.before((number[user] for user in users), start) | {start}
         for user in users:

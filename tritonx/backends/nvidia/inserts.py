@@ -13,6 +13,7 @@ from tritonx.backends.nvidia.layout_target import (
     makes_maps_at_launch,
 )
 from tritonx.backends.nvidia.options import NvidiaOptions
+from tritonx.backends.nvidia.passes.allocate_tensor_memory import AllocateTensorMemory
 from tritonx.backends.nvidia.passes.branch_selects import BranchSelects
 from tritonx.backends.nvidia.passes.convert_by_matrices import ConvertByMatrices
 from tritonx.backends.nvidia.passes.copy_blocks import CopyBlocks
@@ -76,4 +77,5 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     yield Insert(AllocateWarpGroups(registers, limit=limit), before="widen-float8")
     yield Insert(BranchSelects(), before="widen-float8")
     yield Insert(ConvertByMatrices(gpu.matrix_loads, gpu.matrix_stores), after="share-barriers")
+    yield Insert(AllocateTensorMemory(), after="allocate-shared-memory")
     yield Insert(InsertFences(), before="insert-barriers")

@@ -282,6 +282,7 @@ def return_(op: Operation, f: FunctionEmitter) -> None:
         regions.end(f)
     if f.partitions is not None:
         f.partitions.end()
+    f.machine.end(f)
     f.return_values([f.get(v) for v in op.operands])
 
 

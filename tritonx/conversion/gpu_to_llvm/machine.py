@@ -221,6 +221,14 @@ class Machine(ABC):
         """A kernel's parameters behind those of its function, which a launch has something to pass for by itself."""
         return []
 
+    def begin(self, f: FunctionEmitter) -> list[str]:
+        """Lines that a function begins with, run by all threads of the block."""
+        return []
+
+    def end(self, f: FunctionEmitter) -> None:
+        """Written where a function returns, for the kernel's own warps."""
+        return None
+
     def kernel_attributes(self, threads: int) -> list[str]:
         """Function attributes, and metadata, of a kernel that runs with ``threads`` threads."""
         return ["nounwind"]

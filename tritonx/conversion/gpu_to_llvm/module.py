@@ -205,7 +205,7 @@ class ModuleEmitter(Module):
                 result = "{ " + ", ".join(Tile(self.type(t), f.registers(t)).type for t in results) + " }"
             attributes = " noinline"
         text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes}{origin} {{", "entry:"]
-        text += [*regions.variables(f), *entry, *f.threads.prologue]
+        text += [*self.machine.begin(f), *regions.variables(f), *entry, *f.threads.prologue]
         return "\n".join([*text, f"  br label %{first}", *f.lines, "}", ""])
 
     def _parameters(self, op: tile.FuncOp, f: FunctionEmitter) -> list[str]:

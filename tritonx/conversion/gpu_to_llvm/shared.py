@@ -11,7 +11,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads, store_registers
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.dialects import gpu_layout
-from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.dialects.gpu_layout import MemDescType, encoding_value
 from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_as
 from tritonx.layouts import LayoutError, LinearLayout
@@ -29,7 +29,8 @@ def memory_layout(type_: MemDescType) -> LinearLayout:
 
 
 def paddings(type_: MemDescType) -> tuple[tuple[int, int], ...]:
-    encoding = type_encoding(type_)
+    """(interval, amount) pairs of a padded layout of shared memory; none of any other."""
+    encoding = encoding_value(type_.encoding)
     if isinstance(encoding, PaddedSharedEncoding):
         return tuple(zip(encoding.intervals, encoding.paddings, strict=True))
     return ()

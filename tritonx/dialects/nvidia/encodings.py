@@ -82,12 +82,12 @@ def _parts(parser: AttrParser) -> dict[str, int | bool | str]:
 
     bases = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, basis)
     m, n = 1 << sum(bool(b and b[0]) for b in bases), 1 << sum(len(b) > 1 and bool(b[1]) for b in bases)
-    if list(bases) != _bases(m, n):
-        parser.raise_error(f"tensor memory is split in rows, then in columns: {_bases(m, n)}", start)
+    if list(bases) != bases_of_parts(m, n):
+        parser.raise_error(f"tensor memory is split in rows, then in columns: {bases_of_parts(m, n)}", start)
     return {"cta_split_m": m, "cta_split_n": n}
 
 
-def _bases(m: int, n: int) -> list[tuple[int, ...]]:
+def bases_of_parts(m: int, n: int) -> list[tuple[int, ...]]:
     """What `CGALayout` says of a split in m parts of rows and n of columns."""
     rows, columns = m.bit_length() - 1, n.bit_length() - 1
     return [*((1 << bit, 0) for bit in range(rows)), *((0, 1 << bit) for bit in range(columns))]
@@ -132,7 +132,7 @@ def _print(printer: Printer, data: TensorMemoryEncoding | TensorMemoryScalesEnco
         if field.name in ("fp4_padded", "order") and level is not None and level < TextLevel.V3_9:
             raise LevelError(f"Triton {level} has no '{_WORDS[field.name]}' of tensor memory")
         if field.name.startswith("cta_split") and level is not None and level >= TextLevel.V3_8:
-            text = f"{CGA} = {[list(basis) for basis in _bases(data.cta_split_m, data.cta_split_n)]}"
+            text = f"{CGA} = {[list(basis) for basis in bases_of_parts(data.cta_split_m, data.cta_split_n)]}"
         else:
             text = f"{_WORDS[field.name]} = {value if field.name == 'order' else str(value).lower()}"
         if text not in shown:

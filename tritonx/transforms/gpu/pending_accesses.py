@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from tritonx.analysis.buffers import is_shared_memory
 from tritonx.dialects.effects import COUNTED, Completion, Effect, Kind, Proxy, Resource, effects_of
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
@@ -149,7 +148,7 @@ def _is_for_all(effect: Effect) -> bool:
 def _places(effect: Effect, op: Operation, where: Where) -> list[Interval]:
     if effect.resource is not Resource.MEMDESC and effect.resource is not Resource.MBARRIER:
         return []
-    return [where(value) for value in effect.values(op) if is_shared_memory(value)]
+    return [where(value) for value in effect.values(op) if isinstance(type_of(value), MemDescType)]
 
 
 def _add(found: Accesses, effect: Effect, interval: Interval) -> None:

@@ -17,6 +17,7 @@ from tritonx.analysis.buffers import (
     aliases_of,
     allocates_memory,
     allocation_size,
+    is_shared_memory,
     offset_of,
     scratch_size,
 )
@@ -50,6 +51,8 @@ class Interval(NamedTuple):
 
 
 ALL = Interval(0, 1 << 62)
+BESIDE = Interval(ALL.end, ALL.end + 1)
+"""Memory that is not shared memory (a matrix unit's): one piece, apart from all of that."""
 
 
 def meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
@@ -70,6 +73,8 @@ class PlacedMemory:
 
     def of(self, value: SSAValue) -> Interval:
         """The bytes that a value may name: all, of a value of unknown origin."""
+        if not is_shared_memory(value):
+            return BESIDE
         return self._places.get(value, ALL)
 
     def in_round(self, value: SSAValue) -> Interval:

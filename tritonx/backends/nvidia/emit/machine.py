@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute
 
-from tritonx.backends.nvidia.emit import convert, debug, dot, math, mbarrier, memory, redux, shared
+from tritonx.backends.nvidia.emit import convert, debug, dot, math, mbarrier, memory, redux, shared, tensor_memory
 from tritonx.backends.nvidia.tensor_maps.tensor_map_at_launch import maps_of, parameter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
@@ -85,6 +85,12 @@ class NvidiaMachine(Machine):
 
     def launch_parameters(self, function: FuncOp) -> list[str]:
         return [self.parameter("ptr", parameter(number), {}) for number, _ in enumerate(maps_of(function))]
+
+    def begin(self, f: FunctionEmitter) -> list[str]:
+        return tensor_memory.begin(f)
+
+    def end(self, f: FunctionEmitter) -> None:
+        tensor_memory.end(f)
 
     def kernel_attributes(self, threads: int) -> list[str]:
         out = [f'"nvvm.reqntid"="{threads},1,1"']

@@ -5,7 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.backends.nvidia.emit import grid, mbarrier, packed, row_copy, tensor_copy, warp_group
+from tritonx.backends.nvidia.emit import (
+    grid,
+    mbarrier,
+    packed,
+    row_copy,
+    tensor_copy,
+    tensor_memory,
+    tensor_product,
+    warp_group,
+)
 from tritonx.backends.nvidia.emit.features import where_there_is
 from tritonx.backends.nvidia.tensor_maps import tensor_map_at_launch, tensor_map_in_kernel
 from tritonx.conversion.gpu_to_llvm import partitions, table
@@ -23,6 +32,8 @@ _OWN: dict[type[Operation], Emit] = {
     **tensor_copy.TABLE,
     **tensor_map_at_launch.TABLE,
     **tensor_map_in_kernel.TABLE,
+    **tensor_memory.TABLE,
+    **tensor_product.TABLE,
     **warp_group.TABLE,
 }
 

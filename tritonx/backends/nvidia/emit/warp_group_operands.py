@@ -42,13 +42,17 @@ _SWIZZLE = {128: 1, 64: 2, 32: 3, 0: 0}
 @dataclass(frozen=True)
 class InMemory:
     """An operand that the matrix unit reads from shared memory. ``k`` is the dim of K in its type; ``groups`` are the
-    coordinates along the other dim that the warp groups' bits add."""
+    coordinates along the other dim that the warp groups' bits add. ``extent``: rows and ks of an instruction, beyond
+    which no stride goes; all of the operand if it is None. ``version``: bits of the descriptor that say who reads
+    it."""
 
     f: FunctionEmitter
     op: Operation
     value: SSAValue
     k: int
     groups: tuple[int, ...]
+    extent: tuple[int, int] | None = None
+    version: int = 0
 
     @cached_property
     def type(self) -> MemDescType:
@@ -79,8 +83,8 @@ class InMemory:
         return (inverse.coordinate(inverse.apply_packed(where), OFFSET) ^ start) * self.nbytes
 
     def _distance(self, row: int, k: int) -> int:
-        """From the first element to that of ``row`` and ``k``; 0 beyond the end of the buffer."""
-        rows, depth = self.type.shape[1 - self.k], self.type.shape[self.k]
+        """From the first element to that of ``row`` and ``k``; 0 beyond the end."""
+        rows, depth = self.extent or (self.type.shape[1 - self.k], self.type.shape[self.k])
         return 0 if row >= rows or k >= depth else self.offset(row, k) - self.offset(0, 0)
 
     @cached_property
@@ -103,7 +107,7 @@ class InMemory:
         if view.padding:
             raise PassError(self.op, "a warp group reads no padded memory")
         leading, stride = (n >> 4 for n in self.strides)
-        fields = _SWIZZLE[self.encoding.swizzling_byte_width] << 62 | stride << 32 | leading << 16
+        fields = _SWIZZLE[self.encoding.swizzling_byte_width] << 62 | stride << 32 | leading << 16 | self.version
         pointer = view.pointer
         moved = apply_columns(f, {WARP: [0, 0, *(self._distance(row, 0) for row in self.groups)]})
 
@@ -125,9 +129,13 @@ class InMemory:
     def _made(self) -> dict[int, str]:
         return {0: self.base}
 
+    def beyond(self, row: int, k: int) -> int:
+        """What the descriptor of that corner is more than ``base``."""
+        return self.offset(row, k) >> 4
+
     def descriptor(self, row: int, k: int) -> str:
         """Of the corner at ``row`` and ``k``."""
-        beyond = self.offset(row, k) >> 4
+        beyond = self.beyond(row, k)
         if beyond not in self._made:
             self._made[beyond] = self.f.inst(f"add i64 {self.base}, {beyond}")
         return self._made[beyond]
