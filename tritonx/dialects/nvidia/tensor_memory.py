@@ -33,6 +33,9 @@ from tritonx.layouts.gf2 import log2
 ROW = "row"
 COLUMN = "column"
 
+FIRST_COLUMN, FIRST_ROW = "tensor_memory_col_offset", "tensor_memory_row_offset"
+"""Attributes of an allocation: where it begins. Triton's names."""
+
 COLUMNS = 512
 """Columns of 32 bits that a block may allocate."""
 

@@ -18,7 +18,9 @@ from xdsl.ir import Operation
 
 from tritonx.analysis.buffers import allocation_alignment, allocation_size, scratch_alignment, scratch_size
 from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.interpreter.asynchronous import tensor_memory
 from tritonx.interpreter.asynchronous.barriers import MBarrier
 from tritonx.interpreter.asynchronous.clocks import Clocks, Knowledge
 from tritonx.interpreter.asynchronous.group import Group, Warps
@@ -92,6 +94,8 @@ class Machine:
         self.agents_per_block = self._count_agents()
         self.clocks = Clocks(self.agents_per_block * self.blocks)
         self._extents, end = self._lay_out()
+        self.tensor_memory = tensor_memory.placed(module, -(-end // APART) * APART)
+        end += 0 if self.tensor_memory is None else APART + self.tensor_memory.size
         self.stride = -(-max(end, 1) // APART) * APART
         proxies = any(op.name.startswith("ttng.") for op in module.walk())
         placed = warps is Warps.APART
@@ -121,7 +125,16 @@ class Machine:
 
     # --- shared memory
 
+    def cores_of(self, agent: int) -> int:
+        """The agent that does what the tensor cores do for another one."""
+        return agent + self.agents_per_block // 2
+
     def _count_agents(self) -> int:
+        """Those of a block: its warps, and as many tensor cores where there are products in tensor memory."""
+        products = ttng.TCGen5MMAOp, ttng.TCGen5CommitOp
+        return self._count_warps() * (2 if any(isinstance(op, products) for op in self.module.walk()) else 1)
+
+    def _count_warps(self) -> int:
         specialised = [op for op in self.module.walk() if isinstance(op, gpu_layout.WarpSpecializeOp)]
         if specialised and self.warps is Warps.ALONE:
             raise UnsupportedInInterpreter("partitions of warps that are each executed by themselves")

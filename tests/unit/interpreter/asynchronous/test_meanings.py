@@ -14,8 +14,8 @@ from tritonx.interpreter.asynchronous.meanings import MEANINGS
 from tritonx.ir.text import parse_module
 from tritonx.ir.verify import verify
 
-OF_LATER_CHIPS = ("ttng.tmem_", "ttng.tc_gen5_", "ttng.clc_")
-"""Tensor memory and the products that use it, launch control: compute capability 10.0."""
+OF_LATER_CHIPS = ("ttng.tmem_copy", "ttng.tc_gen5_mma_scaled", "ttng.clc_")
+"""Scales in tensor memory and launch control: compute capability 10.0."""
 
 
 def test_every_op_has_a_meaning() -> None:

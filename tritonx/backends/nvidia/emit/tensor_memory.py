@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.emit.mbarrier import CONVERGENT, assembly
-from tritonx.backends.nvidia.passes.allocate_tensor_memory import COLUMN, ROW, SIZE
+from tritonx.backends.nvidia.passes.allocate_tensor_memory import SIZE
 from tritonx.backends.nvidia.targets import GRANULE, MAX_REGISTERS
 from tritonx.backends.nvidia.tensor_memory.messages import MOST_REGISTERS, Transfer, transfer
 from tritonx.conversion.gpu_to_llvm import shared
@@ -22,7 +22,14 @@ from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.dialects.gpu_layout import MemDescIndexOp, MemDescSubsliceOp, MemDescType
 from tritonx.dialects.nvidia import TMEMAllocOp, TMEMLoadOp, TMEMStoreOp, TMEMSubsliceOp, TMEMWaitOp
 from tritonx.dialects.nvidia.dot import TMEMWaitKind
-from tritonx.dialects.nvidia.tensor_memory import address_of, extent_of, is_tensor_memory, tensor_memory_layout
+from tritonx.dialects.nvidia.tensor_memory import (
+    FIRST_COLUMN,
+    FIRST_ROW,
+    address_of,
+    extent_of,
+    is_tensor_memory,
+    tensor_memory_layout,
+)
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.properties import stated_number
@@ -98,7 +105,7 @@ def _moved(f: FunctionEmitter, value: SSAValue, by: str) -> SharedView:
 
 
 def alloc(op: TMEMAllocOp, f: FunctionEmitter) -> None:
-    column, row = (stated_number(op.attributes, name) for name in (COLUMN, ROW))
+    column, row = (stated_number(op.attributes, name) for name in (FIRST_COLUMN, FIRST_ROW))
     if column is None or row is None:
         raise PassError(op, f"{op.name} has no columns", "run the pass allocate-tensor-memory first")
     f.set(op.result, _view(f, f.inst(f"add i32 {BASE}, {row << 16 | column}")))

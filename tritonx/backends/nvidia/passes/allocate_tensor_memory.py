@@ -15,16 +15,13 @@ from tritonx.backends.nvidia.tensor_memory.plan import Request, allocated, place
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.nvidia import TCGen5MMAOp, TCGen5MMAScaledOp, TMEMAllocOp
-from tritonx.dialects.nvidia.tensor_memory import COLUMNS, extent_of, is_tensor_memory
+from tritonx.dialects.nvidia.tensor_memory import COLUMNS, FIRST_COLUMN, FIRST_ROW, extent_of, is_tensor_memory
 from tritonx.ir.contract import Contract
 from tritonx.ir.failure import PassError
 from tritonx.ir.properties import stated_number
 from tritonx.ir.types import i32, type_as, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError
-
-COLUMN, ROW = "tensor_memory_col_offset", "tensor_memory_row_offset"
-"""Attributes of an allocation: where it begins. Triton's names."""
 
 SIZE = "ttg.tensor_memory_size"
 """Attribute of a module: the columns that a block allocates. Triton's name."""
@@ -46,7 +43,7 @@ class AllocateTensorMemory(ModulePass):
     contract = Contract(
         ("ttg",),
         on=("ttng.tmem_alloc",),
-        writes=(COLUMN, ROW, SIZE, "ttg.shared"),
+        writes=(FIRST_COLUMN, FIRST_ROW, SIZE, "ttg.shared"),
         after=("allocate-shared-memory",),
         placed=True,
     )
@@ -80,8 +77,8 @@ def _place(function: tile.FuncOp, allocs: Sequence[TMEMAllocOp]) -> int:
         requests.append(Request(extent, first, last, groups[number]))
     top, last_alloc = 0, allocs[0]
     for alloc, request, place in zip(allocs, requests, places(requests), strict=True):
-        alloc.attributes[COLUMN] = IntegerAttr(place.column, i32)
-        alloc.attributes[ROW] = IntegerAttr(place.row, i32)
+        alloc.attributes[FIRST_COLUMN] = IntegerAttr(place.column, i32)
+        alloc.attributes[FIRST_ROW] = IntegerAttr(place.row, i32)
         if place.column + request.extent.columns > top:
             top, last_alloc = place.column + request.extent.columns, alloc
     size = allocated(top)

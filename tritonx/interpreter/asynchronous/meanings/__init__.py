@@ -12,6 +12,7 @@ from tritonx.interpreter.asynchronous.meanings import (
     product,
     scratch,
     tensor_map,
+    tensor_memory,
 )
 from tritonx.interpreter.asynchronous.program import Table
 
@@ -23,6 +24,7 @@ MEANINGS: Table = {
     **barrier.TABLE,
     **copies.TABLE,
     **tensor_map.TABLE,
+    **tensor_memory.TABLE,
     **product.TABLE,
     **packed.TABLE,
 }

@@ -92,7 +92,7 @@ def _local_load(op: gpu_layout.LocalLoadOp, bind: Program) -> Function:
     return load
 
 
-def _index(op: gpu_layout.MemDescIndexOp, bind: Program) -> Function:
+def index(op: gpu_layout.MemDescIndexOp, bind: Program) -> Function:
     type_ = cast(MemDescType, type_of(op.result))
     step = entry_bytes(type_, storage_of(type_.element_type).itemsize)
     return lambda view, index: replace(view, base=view.base + int(index) * step)
@@ -135,7 +135,6 @@ TABLE: Table = {
     **case(gpu_layout.LocalStoreOp, _local_store),
     **case(gpu_layout.LocalLoadOp, _local_load),
     **case(gpu_layout.LocalDeallocOp, _dealloc),
-    **case(gpu_layout.MemDescIndexOp, _index),
     **case(gpu_layout.MemDescSubsliceOp, _subslice),
     **case(gpu_layout.MemDescTransOp, _same_place),
     **case(gpu_layout.MemDescReshapeOp, _same_place),
