@@ -277,7 +277,13 @@ def parse_target(text: str) -> tuple[Backend, Target]:
     """``name:arch`` or ``name`` → the backend and its target. Raises NoBackend, and ``ValueError`` for an architecture
     that is none, with ``text`` in front."""
     name, _, arch = text.partition(":")
-    backend = get_backend(name)
+    try:
+        backend = get_backend(name)
+    except NoBackend as error:
+        full = next(
+            (f"{n}:{text}" for n, b in available().items() for t in b.known_targets() if str(t.arch) == text), ""
+        )
+        raise NoBackend(f"{error}; the target is {full}") from None if full else error
     try:
         return backend, backend.parse_target(arch)
     except ValueError as error:

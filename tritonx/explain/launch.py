@@ -100,7 +100,9 @@ def launch_facts(
     if isinstance(trips, UnknownTrips):
         return LaunchFacts(launch.grid, text=str(trips), place=places.of(trips.loop))
     if target is None or target.chip is None:
-        return LaunchFacts(launch.grid, text=f"the numbers of no chip are known for {facts.target}")
+        return LaunchFacts(
+            launch.grid, text=f"no time is predicted: the figures of no chip of {facts.target} are known"
+        )
     if refusal := target.chip.refusal(launch.grid, facts.threads, int(facts.options.get("num_ctas", "1"))):
         return LaunchFacts(launch.grid, text=refusal)
     held = launch.held if launch.held is not None else 2**63

@@ -187,8 +187,10 @@ function accessTable(list) {
       h("td", { class: "r" + (ways > 1 ? " bad" : "") }, ways === null ? "" : ways > 1 ? `${ways}-way` : "none"),
       h("td", { class: "note" }, each.note));
   });
-  return h("div", { class: "scroll" }, h("table", { class: "accesses" }, h("thead", {}, h("tr", {}, ["line", "op", "space", "kind", "width", "per thread", "sectors / least", "conflicts", ""].map(
-    (name, n) => h("th", { class: n === 0 || (n > 3 && n < 8) ? "r" : null }, name)))), h("tbody", {}, rows)));
+  const table = h("table", { class: "accesses" }, h("thead", {}, h("tr", {}, ["line", "op", "space", "kind", "width", "per thread", "sectors / least", "conflicts", ""].map(
+    (name, n) => h("th", { class: n === 0 || (n > 3 && n < 8) ? "r" : null }, name)))), h("tbody", {}, rows));
+  for (const n of [7, 6, 5]) if (rows.every((row) => !row.children[n].textContent)) for (const row of table.querySelectorAll("tr")) row.children[n].remove();
+  return h("div", { class: "scroll" }, table);
 }
 function inspect() {
   const box = $("inspect"), of = accessesAt.get(picked) || [], held = F.registers.filter((each) => each.place === picked);
@@ -224,12 +226,13 @@ function holdersOf(layout) {
   return found;
 }
 function drawing(layout, width, height) {
-  const bits = layout.bits, rows = bits.length > 1 ? 1 << bits.at(-2) : 1, columns = 1 << (bits.at(-1) || 0);
+  const bits = layout.bits, flat = bits.length < 2, last = bits.at(-1) || 0, wrap = flat ? Math.min(last, 6) : last;
+  const rows = 1 << (flat ? last - wrap : bits.at(-2)), columns = 1 << wrap;
   const starts = bits.map((_, d) => bits.slice(0, d).reduce((a, b) => a + b, 0));
   const cell = Math.max(3, Math.min(40, Math.floor(Math.min(width / columns, (height || 1e9) / rows))));
   const canvas = h("canvas", { width: columns * cell, height: rows * cell }), context = canvas.getContext("2d"), holders = holdersOf(layout);
   const said = h("div", { class: "said" }, " "), dark = document.documentElement.dataset.theme === "dark";
-  const indexOf = (row, column) => (bits.length > 1 ? row << starts.at(-2) : 0) | column << starts.at(-1);
+  const indexOf = (row, column) => flat ? row << wrap | column : row << starts.at(-2) | column << starts.at(-1);
   const painted = (target) => {
     for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) {
       const held = holders[indexOf(row, column)][0];
@@ -244,9 +247,9 @@ function drawing(layout, width, height) {
   canvas.addEventListener("mousemove", (event) => {
     const scale = canvas.width / canvas.clientWidth, row = Math.floor(event.offsetY * scale / cell), column = Math.floor(event.offsetX * scale / cell);
     const held = row >= 0 && row < rows && column >= 0 && column < columns ? holders[indexOf(row, column)] : [];
-    said.textContent = held.length ? `[${"0, ".repeat(Math.max(0, bits.length - 2))}${bits.length > 1 ? row + ", " : ""}${column}]  ${held.slice(0, 6).map((each) => each.label).join(" ")}${held.length > 6 ? ` and ${held.length - 6} more` : ""}` : "";
+    said.textContent = held.length ? `[${"0, ".repeat(Math.max(0, bits.length - 2))}${flat ? row * columns + column : `${row}, ${column}`}]  ${held.slice(0, 6).map((each) => each.label).join(" ")}${held.length > 6 ? ` and ${held.length - 6} more` : ""}` : "";
   });
-  const what = layout.memory ? "offset" : "thread:register", outer = bits.length > 2 ? ", first slice" : "";
+  const what = layout.memory ? "offset" : "thread:register", outer = bits.length > 2 ? ", first slice" : flat && rows > 1 ? `, ${columns} in a row` : "";
   return h("figure", {}, h("figcaption", {}, h("b", {}, layout.shape.join(" × ")), ` ${what}${outer} `, h("span", { class: "mono soft" }, layout.encoding)), canvas, said);
 }
 function drawLayouts() {
@@ -342,13 +345,13 @@ function planChart(plan) {
   chart.append(s("text", { x: width - RIGHT, y: height + 30, "text-anchor": "end" }, "cycles"), s("text", { x: left, y: height + 30 }, "colour: the iteration; numbers: lines of the source"));
   return chart;
 }
-function meter(rows, top, unit) {
+function meter(rows, top, unit, shown = (value) => `${number(value)} ${unit}`) {
   const most = Math.max(1, ...rows.map(([, value]) => value));
-  return h("div", { class: "meter" }, rows.map(([name, value]) => [h("span", { class: name === top ? "top" : null }, name), h("span", { class: "m" }, h("b", { style: `width:${Math.min(100, 100 * value / most)}%` })), h("span", {}, `${number(value)} ${unit}`)]));
+  return h("div", { class: "meter" }, rows.map(([name, value]) => [h("span", { class: name === top ? "top" : null }, name), h("span", { class: "m" }, h("b", { style: `width:${Math.min(100, 100 * value / most)}%` })), h("span", {}, shown(value))]));
 }
 function drawMemory(term = "") {
   const section = $("memory"), list = F.accesses.filter((each) => !term || [each.op, each.kind, each.space, each.note, sourceLine(each.place)].join(" ").toLowerCase().includes(term));
-  section.replaceChildren(h("h2", {}, "Accesses"), h("p", { class: "soft" }, "Sectors are the 32-byte pieces that one instruction of a warp touches, beside the fewest that hold its bytes. Conflicts are those of the banks of shared memory."), list.length ? accessTable(list) : h("p", {}, "None."));
+  section.replaceChildren(h("h2", {}, "Accesses"), h("p", { class: "soft" }, F.accesses.some((each) => each.sectors !== null || each.wavefronts !== null) ? "Sectors are the 32-byte pieces that one instruction of a warp touches, beside the fewest that hold its bytes. Conflicts are those of the banks of shared memory." : "Width is what one instruction accesses."), list.length ? accessTable(list) : h("p", {}, "None."));
   if (F.buffers.length) section.append(h("h2", {}, "Shared memory"), sharedChart());
   if (F.registers.some((each) => each.words)) section.append(h("h2", {}, "Registers"), registerChart());
 }
@@ -356,7 +359,7 @@ function drawTime() {
   const section = $("time"), parts = [], launch = F.launch;
   if (launch) {
     parts.push(h("h2", {}, `Launch over ${launch.grid.join(" × ")}` + (launch.bound ? `: ${launch.bound}` : "")), h("p", {}, launch.text[0].toUpperCase() + launch.text.slice(1) + (launch.place >= 0 ? `, line ${lineName(launch.place)}.` : ".")));
-    if (launch.bound) parts.push(meter(Object.entries(launch.parts).map(([name, seconds]) => [name, seconds * 1e6]), launch.bound, "µs"));
+    if (launch.bound) parts.push(meter(Object.entries(launch.parts).map(([name, seconds]) => [name, seconds * 1e6]), launch.bound, "", (value) => duration(value / 1e6)));
   }
   if (F.bound) parts.push(h("h2", {}, `Bound: ${F.bound.bound}`), h("p", {}, F.bound.text[0].toUpperCase() + F.bound.text.slice(1) + "."), meter(Object.entries(F.bound.cycles), F.bound.bound, "cycles"));
   if (F.occupancy) {
@@ -413,15 +416,15 @@ function stepLine(by) {
   source.reveal(next[1]); pick(next[0], source);
 }
 function theme(name) { document.documentElement.dataset.theme = name; if (drawn.has("layouts")) drawLayouts(); if (drawn.has("code")) inspect(); }
-function duration(seconds) { return seconds < 1e-3 ? `${(seconds * 1e6).toPrecision(3)} µs` : `${(seconds * 1e3).toPrecision(3)} ms`; }
+function duration(seconds) { return seconds < 1e-9 ? "0 µs" : seconds < 1e-3 ? `${(seconds * 1e6).toPrecision(3)} µs` : `${(seconds * 1e3).toPrecision(3)} ms`; }
 function card(title, value) { return h("div", { class: "card" }, h("b", {}, value), title); }
 function start() {
   const o = F.occupancy, seconds = F.stages.reduce((sum, each) => sum + each.seconds, 0), changed = F.passes.filter((each) => each.changed).length;
   document.title = `${F.kernel} · ${F.target}`;
   $("name").textContent = F.kernel;
   $("target").textContent = `${F.target} · ` + Object.entries(F.options).filter(([, value]) => value !== "None").map(([name, value]) => `${name}=${value}`).join(" ");
-  $("cards").append(...[F.launch && F.launch.bound && card(`the launch, held by ${F.launch.bound.replace(/^the /, "")}`, duration(F.launch.seconds)), F.bound && card("held by", F.bound.bound.replace(/^the /, "")), o && card(`blocks on a multiprocessor, limited by ${o.limiter}`, o.blocks), o && o.registers && card("registers a thread", o.registers),
-    o && card("of shared memory", bytes(o.shared)), F.nests.length && card("loop nests", F.nests.length), card("passes changed something", `${changed} of ${F.passes.length}`), card("to compile", ms(seconds))].filter(Boolean));
+  $("cards").append(...[F.launch && F.launch.bound && card(`the launch, held by ${F.launch.bound.replace(/^the /, "")}`, duration(F.launch.seconds)), F.bound && card(F.bound.region === "loop" ? "holds the busiest loop" : "holds the program", F.bound.bound.replace(/^the /, "")), o && card(`blocks on a multiprocessor, limited by ${o.limiter}`, o.blocks), o && o.registers && card("registers a thread", o.registers),
+    o && card("of shared memory", bytes(o.shared)), F.nests.length && card(F.nests.length === 1 ? "loop nest" : "loop nests", F.nests.length), card("passes changed something", `${changed} of ${F.passes.length}`), card("to compile", ms(seconds))].filter(Boolean));
   $("tabs").append(...TABS.map(([id, title], n) => h("button", { id: `tab-${id}`, role: "tab", onclick: () => { open_(id); search(); } }, title, h("kbd", {}, n + 1))));
   theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   $("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));

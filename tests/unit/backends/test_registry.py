@@ -240,3 +240,10 @@ def test_pytorch_names_amd_gpus_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     assert nvidia.serves(array)
     assert amd.serves(tensor)
+
+
+@pytest.mark.parametrize(("text", "target"), [("gfx950", "hip:gfx950"), ("gfx1201", "hip:gfx1201"), ("90", "cuda:90")])
+def test_an_architecture_without_its_backend_names_the_target(text: str, target: str) -> None:
+    with pytest.raises(NoBackend, match=f"no backend named '{text}' can be used; .*; the target is {target}$"):
+        registry.parse_target(text)
+    assert str(registry.parse_target(target)[1]) == target

@@ -236,7 +236,10 @@ def test_what_holds_a_launch_is_told() -> None:
     found = copy.explain(small, small, 100, B=128, grid=(0,), target="cuda:90").facts.launch
     assert found is not None and (found.bound, found.text) == ("", "an empty grid does nothing")
     found = copy.explain(small, small, 100, B=128, grid=grid).facts.launch
-    assert found is not None and (found.bound, found.text) == ("", "the numbers of no chip are known for cpu")
+    assert found is not None and (found.bound, found.text) == (
+        "",
+        "no time is predicted: the figures of no chip of cpu are known",
+    )
 
 
 def test_only_the_target_is_compiled_for() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import tritonx
+import tritonx.language as tl
 from tritonx.explain import Report, explain
 from tritonx.explain.launch import Launch
 from tritonx.explain.page import page as drawn
@@ -220,3 +221,56 @@ def test_it_fits_and_follows_the_colour_scheme(page: Any) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.keyboard.press("d")
     assert page.evaluate("document.documentElement.dataset.theme") == ("light" if dark else "dark")
+
+
+@tritonx.jit
+def scaled(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+def opened(browser: Any, folder: Path, target: str) -> Any:
+    """The page of a kernel without a loop, of a short launch."""
+    signature = {"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    source = tritonx.compiler.ASTSource(
+        scaled, signature, {"BLOCK": 1024}, {(n,): [["tt.divisibility", 16]] for n in range(3)}
+    )
+    explain(source, target, launch=Launch((10, 1, 1), {"n": 10000}, 80000)).write(folder / "page.html")
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto((folder / "page.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    return page
+
+
+def test_a_row_of_elements_is_drawn_in_several(browser: Any, tmp_path: Path) -> None:
+    """A line of 1,024 cells cannot be read; pointing at one in the second row names its number."""
+    page = opened(browser, tmp_path, "cuda:90")
+    page.keyboard.press("4")
+    figure = page.locator("#layouts figure").first
+    size = figure.locator("canvas").bounding_box()
+    assert "1024" in figure.inner_text() and "64 in a row" in figure.inner_text()
+    assert figure.locator("canvas").evaluate("each => each.width / each.height") == 4
+    figure.locator("canvas").hover(position={"x": 2, "y": 1.5 * size["height"] / 16})
+    assert figure.locator(".said").inner_text().startswith("[64] T16:0")
+    page.close()
+
+
+def test_what_holds_the_program_and_the_launch_is_told_apart(browser: Any, tmp_path: Path) -> None:
+    page = opened(browser, tmp_path, "cuda:90")
+    cards = page.locator("#cards").inner_text()
+    assert "the launch, held by launch" in cards and "holds the program" in cards and "busiest loop" not in cards
+    page.keyboard.press("5")
+    first = page.locator("#time .meter").first.inner_text()
+    assert "5.30 µs" in first and not re.search(r"\b0 µs", first), "the other parts are short, and not nothing"
+    page.close()
+
+
+def test_a_cpu_has_no_sectors(browser: Any, tmp_path: Path) -> None:
+    page = opened(browser, tmp_path, "cpu")
+    page.keyboard.press("3")
+    text = page.locator("#memory").inner_text()
+    assert "width" in text and not re.search("(?i)sectors|warp|banks|per thread|conflicts", text)
+    assert re.search(r"\b1\s+loop nest\b", page.locator("#cards").inner_text())
+    page.keyboard.press("5")
+    assert "No time is predicted: the figures of no chip of cpu are known." in page.locator("#time").inner_text()
+    page.close()

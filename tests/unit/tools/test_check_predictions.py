@@ -120,7 +120,7 @@ def test_a_target_without_a_known_chip_is_named(tmp_path: Path) -> None:
     file = tmp_path / "unpredicted_kernels.py"
     file.write_text(FILE)
     (kernel,) = check.check(str(file), targets=[], predict=[parse_target("cuda:120")[1]]).kernels
-    assert kernel.skipped == {"prediction": "cuda:120: the numbers of no chip are known"} and not kernel.predictions
+    assert kernel.skipped == {"prediction": "cuda:120: the figures of no chip are known"} and not kernel.predictions
 
 
 LARGE = """import numpy as np, tritonx, tritonx.language as tl

@@ -68,7 +68,7 @@ class Predictor:
             options = registry.launch_options(backend, target, runs.launch.options)
             chip = backend.gpu_target(target, options)
             if chip is None or chip.chip is None:
-                why = f"{target}: the numbers of no chip are known"
+                why = f"{target}: the figures of no chip are known"
                 continue
             if refusal := chip.chip.refusal(runs.grid, target.warp_size * options.num_warps, options.num_ctas):
                 why = f"{target}: {refusal} [{words}]"
