@@ -21,7 +21,11 @@ def meaning(value: object) -> str:
     >>> meaning((2, 2.0)) == meaning((2, 2)), meaning(max) == meaning(min), meaning([1]) == meaning([1])
     (False, False, True)
     """
-    return repr(_Anywhere().of(value))
+    return repr(value if type(value) in _PLAIN else _Anywhere().of(value))
+
+
+_PLAIN = frozenset({int, str, type(None)})
+"""Classes of values that are their own parts."""
 
 
 class _Kernel(Protocol):

@@ -36,6 +36,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -43,6 +44,7 @@ from typing import cast
 from tritonx.backends.api import Options, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
+from tritonx.runtime.compiling.compiler import FILE_NAME_LIMIT
 from tritonx.runtime.compiling.compiler import compile as compile_source
 from tritonx.runtime.compiling.jit_function import JITFunction
 from tritonx.runtime.compiling.keys import compiler_key, sources_stamp
@@ -57,6 +59,7 @@ from tritonx.runtime.compiling.sealed import (
     Winners,
     read_manifest,
 )
+from tritonx.runtime.compiling.sealed_files import INDEX, SealedFolder
 from tritonx.runtime.compiling.sources import ASTSource, Path_
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.store.trusted_files import path_objection
@@ -127,6 +130,7 @@ def compiled(found: Found, folder: str, workers: int | None = None) -> Manifest:
                     listed.append(Listed(key=code.key, description={**member.description, **code.differs}))
             _add_launches(launches, entry.sealed, member, codes[0])
         _add_winners(manifest, entry.sealed)
+    command.write(Path(folder, INDEX), b"".join(_lines(absolute, manifest)), "--out")
     command.write(Path(folder, MANIFEST), json.dumps(manifest, indent=1), "--out")
     compiler = Compiler(key=compiler_key(), stamp=sources_stamp())
     command.write(Path(folder, COMPILER), json.dumps(compiler), "--out")
@@ -139,6 +143,14 @@ def _manifest(folder: str) -> Manifest:
     if not isinstance(before, str) and before["compiler"] == compiler_key():
         return before
     return Manifest(schema=SCHEMA, compiler=compiler_key(), members={}, launches={}, winners={})
+
+
+def _lines(folder: str, manifest: Manifest) -> Iterator[bytes]:
+    """The index of the folder's members."""
+    for name, listed in manifest["members"].items():
+        for each in listed:
+            with suppress(OSError, ValueError, LookupError, TritonError):  # what is damaged is told by its launch
+                yield SealedFolder(each["key"], folder).line(f"{name[:FILE_NAME_LIMIT]}.json")
 
 
 def _add_winners(manifest: Manifest, sealed: Sealed) -> None:

@@ -15,6 +15,7 @@ from tests.unit.tools.test_seal import run
 from tests.unit.tools.test_seal_launches import PLAIN, X, package
 from tritonx.runtime import knobs
 from tritonx.runtime.compiling import keys
+from tritonx.runtime.compiling.sealed_files import INDEX
 from tritonx.runtime.errors import NotSealed
 from tritonx.runtime.tuning.case import module
 from tritonx.tools import seal
@@ -188,6 +189,7 @@ PROGRAM = """
 import os
 import numpy as np
 from tritonx.runtime.compiling import keys
+from tritonx.runtime.compiling.sealed_files import INDEX
 
 os.chdir("elsewhere")
 
@@ -312,6 +314,73 @@ def test_a_first_launch_writes_no_code(text: str, others: dict[str, object], tmp
     for order in ("7 16", "16 7"):
         done = run(tmp_path, "program.py", order, *others, TRITONX_SEALED="sealed")
         assert done.stdout == "".join(f"{n}.0 []\n" for n in order.split()), done.stderr
+
+
+COUNTED = """
+import os, sys
+import numpy as np
+from kernels import k
+
+x, opened, called, on = np.zeros(8, np.float32), [], [], []
+
+def audit(event, given):
+    if on and event == "open":
+        opened.append(os.path.basename(str(given[0])))
+
+def hear(frame, event, what):
+    if event == "call":
+        called.append(frame.f_code.co_filename)
+
+sys.addaudithook(audit)
+for n in (7, 16):
+    on.append(n)
+    sys.setprofile(hear)
+    k[(1,)](x, n, num_warps=2)
+    sys.setprofile(None)
+    on.clear()
+    print(*opened, len(called), sum(each.endswith("elf.py") for each in called))
+    opened.clear()
+    called.clear()
+"""
+
+
+def test_a_first_launch_reads_one_file(tmp_path: Path) -> None:
+    """The member's code; all else that a launch needs to know of members was read when the kernel was declared. Python
+    functions are counted, which are most of what a first launch takes: 2,000 were called before there was an index."""
+    seal.seal(package(tmp_path, PLAIN, X | {"n": [7, 16]}, options={"num_warps": [2]}), str(tmp_path / "sealed"), 0)
+    (tmp_path / "program.py").write_text(COUNTED)
+    done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+    assert not done.stderr
+    for line in done.stdout.splitlines():
+        file, called, linking = line.split()
+        assert file == "k.obj"
+        assert 0 < int(linking) < int(called) < 1100
+    (tmp_path / "sealed" / INDEX).unlink()
+    without = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+    assert [line.split()[:-2] for line in without.stdout.splitlines()] == [["__grp__k.json", "k.json", "k.obj"]] * 2
+
+
+def test_an_index_that_was_cut(tmp_path: Path) -> None:
+    """The member's own files say what a line of it would, as they do where others can write it."""
+    seal.seal(package(tmp_path, PLAIN, X | N), str(tmp_path / "sealed"), workers=0)
+    (tmp_path / "program.py").write_text(STARTED)
+    index = tmp_path / "sealed" / INDEX
+    whole = index.read_bytes()
+    for text, mode in ((whole[:-1], 0o600), (whole.replace(b'"k.obj"', b'"other"'), 0o666), (b"", 0o600)):
+        index.write_bytes(text)
+        index.chmod(mode)
+        done = run(tmp_path, "program.py", TRITONX_SEALED="sealed")
+        assert done.stdout == "8.0 [] set()\n", done.stderr
+
+
+def test_other_texts_of_a_member_are_checked(folder: Path) -> None:
+    """They are read when a program asks for them."""
+    for text in folder.glob("*/k.ttir"):
+        text.write_text("module {}")
+    kernel = module(str(folder.parent / "kernels.py")).k[(1,)](np.zeros(8, np.float32), 8)
+    assert "define" in kernel.asm["llir"]
+    with pytest.raises(OSError, match=r"k\.ttir has 9 bytes, not \d+"):
+        _ = kernel.asm["ttir"]
 
 
 LATE = """

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from tritonx.backends.contract.candidates import Candidate, Shortage
 from tritonx.backends.contract.driver import Driver, KernelImage
-from tritonx.backends.contract.options import Options, Target
+from tritonx.backends.contract.options import Options, Target, option_names
 from tritonx.backends.contract.stages import Stage
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class Backend(ABC):
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         """The options with ``given`` applied over ``default_options`` and the settings for all backends, where None
         says nothing; an unknown keyword is ``KeyError``, an impossible value ``ValueError``."""
-        known = {f.name for f in dataclasses.fields(self.options_type)}
+        known = option_names(self.options_type)
         for key in given:
             if key not in known:
                 raise KeyError(f"Keyword argument {key} was specified but unrecognised")

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import ClassVar, TypeAlias, cast
 
 
@@ -132,3 +133,9 @@ class Options:
 
     def replace(self, **changes: object) -> Options:
         return dataclasses.replace(self, **changes)
+
+
+@cache
+def option_names(kind: type[Options]) -> frozenset[str]:
+    """The keywords of a backend's options."""
+    return frozenset(field.name for field in dataclasses.fields(kind))

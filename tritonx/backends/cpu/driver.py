@@ -12,7 +12,6 @@ from tritonx.backends.cpu.loader import CpuKernel, builtins_work, parallel_funct
 from tritonx.runtime.devices.elf import address_of_symbol
 from tritonx.runtime.devices.host_driver import HostDriver
 from tritonx.runtime.errors import NoDevice
-from tritonx.runtime.launch.descriptor_parameters import FlatParameters
 
 
 class CpuDriver(HostDriver):
@@ -45,7 +44,7 @@ class CpuDriver(HostDriver):
         threads = int(image.metadata.get("num_threads") or 0) or available_threads()
         direct = builtins_work() and (parallel_function() != 0 or threads == 1)
         launch = kernel.builtin() if direct else super().make_launcher(image, kernel)
-        return FlatParameters.of(image.parameters).flattening(launch) if direct else launch
+        return kernel.flat.flattening(launch) if direct else launch
 
 
 def prepare() -> None:

@@ -16,7 +16,7 @@ import sysconfig
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, cached_property
 from typing import cast
 from weakref import WeakSet
 
@@ -182,11 +182,9 @@ class CpuKernel:
         self._threads = int(image.metadata.get("num_threads") or 0) or available_threads()
         self._keep: list[object] = []
         self._set_globals()
-        self._run = _RUN(self.function)
-        self._worker = _WORKER(self._library["tx.worker"])
-        self._layout = self._context_layout()
+        self.flat = FlatParameters.of(image.parameters)
         self._apart = tuple(map(Pair.read, image.metadata.get("apart") or ()))
-        self.compared = self._flat.owners(image.metadata.get("compared") or ())
+        self.compared = self.flat.owners(image.metadata.get("compared") or ())
         self._is_regular = image.metadata.get("otherwise") is not None
         self.otherwise: Callable[[], CpuKernel | None] = lambda: None
         """Gives the code for the arguments that this code is not for, where there is such code."""
@@ -208,9 +206,23 @@ class CpuKernel:
         ctypes.c_void_p.from_address(self._library["tx.parallel"]).value = 0
         self._threads = 1
 
-    def _context_layout(self) -> struct.Struct:
-        self._flat = FlatParameters.of(self.image.parameters)
-        self._types = self._flat.types
+    # What the way without the builtin needs, and that of irregular arguments.
+
+    @cached_property
+    def _run(self) -> Callable[[int, int], int]:
+        return _RUN(self.function)
+
+    @cached_property
+    def _worker(self) -> Callable[[int], None]:
+        return _WORKER(self._library["tx.worker"])
+
+    @cached_property
+    def _types(self) -> list[str]:
+        return self.flat.types
+
+    @cached_property
+    def _layout(self) -> struct.Struct:
+        """That of the context."""
         cells = "".join(self._code(t) for t in self._types)
         return struct.Struct(f"=qq3i4xqQ{cells}")
 
@@ -232,7 +244,7 @@ class CpuKernel:
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
         """Run the grid through the plain C entry point; the way without the builtin."""
-        flat = self._flat.values(args)
+        flat = self.flat.values(args)
         is_other = self._is_regular and grid[0] * grid[1] * grid[2]
         if not is_other or self._launch_irregular(*grid, stream, *flat) is False:
             self._launch_flat(grid, flat)
@@ -270,7 +282,7 @@ class CpuKernel:
         if other is not None:
             other._launch_flat((x, y, z), flat)
             return None
-        names = [self.image.parameters[i].name for i in self._flat.owners(nulls or overlapping)]
+        names = [self.image.parameters[i].name for i in self.flat.owners(nulls or overlapping)]
         if nulls:
             raise NullPointer(self.image.name, names[0])
         raise IrregularArgument(

@@ -7,18 +7,22 @@ from typing import Any
 
 
 class StoredFile:
-    """A stage that is still on disk."""
+    """A stage that is still on disk. ``load`` reads it, where it is more than a file."""
 
-    __slots__ = ("binary", "path")
+    __slots__ = ("binary", "load", "path")
 
-    def __init__(self, path: str, binary: bool) -> None:
+    def __init__(self, path: str, binary: bool, load: Callable[[], bytes] | None = None) -> None:
         self.path = path
         self.binary = binary
+        self.load = load
 
     def read(self) -> str | bytes:
-        with open(self.path, "rb") as file:
-            content = file.read()
+        content = self._content() if self.load is None else self.load()
         return content if self.binary else content.decode()
+
+    def _content(self) -> bytes:
+        with open(self.path, "rb") as file:
+            return file.read()
 
 
 class AsmDict(dict[str, Any]):

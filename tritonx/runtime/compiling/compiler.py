@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import tritonx.backends.registry as registry
@@ -24,6 +24,7 @@ from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiling.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.compiling.keys import compile_key, compiler_key
 from tritonx.runtime.compiling.same_code import SameCode, same_code, stages_behind_text
+from tritonx.runtime.compiling.sealed_files import SealedFolder, SealedMember
 from tritonx.runtime.compiling.sources import (
     ASTSource,
     IRSource,
@@ -153,18 +154,26 @@ def begin(
 def _tuples(value: Any) -> Any:
     """What JSON made lists, as tuples again."""
     if isinstance(value, list):
-        return tuple(_tuples(v) for v in value)  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
+        return tuple([_tuples(v) if type(v) in _NESTED else v for v in value])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what JSON holds
     if isinstance(value, dict):
-        return {k: _tuples(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
+        return {k: _tuples(v) if type(v) in _NESTED else v for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what JSON holds
     return value
+
+
+_NESTED = frozenset({list, dict})
 
 
 def fields_of(text: str | bytes) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
     """A kernel's metadata and parameters, of the text that its entry in the cache has. Raises for another text."""
-    stored = json.loads(text)
-    parameters = tuple(Parameter(*p) for p in stored.pop("parameters"))
-    target = Target(**stored.pop("target"))
-    return {**_tuples(stored), "target": target}, parameters
+    return fields_from(json.loads(text))
+
+
+def fields_from(stored: dict[str, Any]) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
+    """The same of what the text holds."""
+    parameters = tuple([Parameter(*p) for p in stored["parameters"]])
+    target = Target(**stored["target"])
+    others = {name: value for name, value in stored.items() if name not in ("parameters", "target")}
+    return {**_tuples(others), "target": target}, parameters
 
 
 def _check(fields: Mapping[str, object], key: str) -> None:
@@ -183,26 +192,57 @@ _NUMBERS = ("num_warps", "num_ctas", "shared", "warp_size", "global_scratch_size
 _NAMES = ("stages", "binary_stages", "source_files")
 
 
+@dataclass(frozen=True)
+class _Stored:
+    """What is stored of a kernel: the paths of its files, its metadata, and of a sealed one the files."""
+
+    paths: Mapping[str, str]
+    metadata: dict[str, Any]
+    sealed: SealedMember | None = None
+
+    def stage(self, name: str, binary: bool, code: str) -> StoredFile | str | bytes:
+        if self.sealed is None:
+            return StoredFile(self.paths[name], binary)
+        if name != code:
+            return StoredFile(self.paths[name], binary, self.sealed.files[name].content)
+        return self.sealed.code if binary else self.sealed.code.decode()
+
+
+def _stored(manager: CacheManager, metadata: str, code: str) -> _Stored | None:
+    """What the files named ``metadata`` and ``code`` and those that were stored with them hold; None where they are
+    not there. Raises OSError, ValueError."""
+    if isinstance(manager, SealedFolder):
+        member = manager.member(metadata, code)
+        if member is None:
+            return None
+        return _Stored({name: file.path for name, file in member.files.items()}, member.metadata, member)
+    group = manager.get_group(metadata)
+    if not group or metadata not in group:
+        return None
+    with open(group[metadata], "rb") as file:
+        return _Stored(group, json.loads(file.read()))
+
+
 def _from_cache(
     manager: CacheManager, file_name: str, source: Source, key: str, backend: Backend
 ) -> CompiledKernel | None:
-    metadata_name = f"{file_name}.json"
-    group = manager.get_group(metadata_name)
-    if not group or metadata_name not in group:
-        return None
     try:
-        with open(group[metadata_name], "rb") as file:
-            fields, parameters = fields_of(file.read())
+        code = f"{file_name}.{backend.binary_stage}"
+        found = _stored(manager, f"{file_name}.json", code)
+        if found is None:
+            return None
+        fields, parameters = fields_from(found.metadata)
         stages: tuple[str, ...] = fields["stages"]
         binary = set(fields["binary_stages"])
+        group = found.paths
         asm = AsmDict(
-            {s: StoredFile(group[f"{file_name}.{s}"], s in binary) for s in stages if f"{file_name}.{s}" in group}
+            {s: found.stage(f"{file_name}.{s}", s in binary, code) for s in stages if f"{file_name}.{s}" in group}
         )
         _check(fields, key)
-        found = _kernel(source, backend, fields, asm, parameters, key, group)
+        kernel = _kernel(source, backend, fields, asm, parameters, key, group)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):  # a foreign file under our key
         return None
-    return found if backend.binary_stage in asm else None
+    return kernel if backend.binary_stage in asm else None
 
 
 def _kernel(

@@ -12,7 +12,7 @@ from tritonx.backends.api import Options, Target
 
 def make_metadata(fields: Mapping[str, object]) -> Any:
     """The fields as a named tuple, in the order of their names."""
-    names = tuple(sorted(name for name in fields if name.isidentifier()))
+    names = tuple(sorted([name for name in fields if name.isidentifier()]))
     return _class_of(names)(*[fields[name] for name in names])
 
 

@@ -145,7 +145,7 @@ def get_cache_invalidating_env_vars() -> dict[str, str]:
 
 def options_key(options: Options) -> str:
     """The options by name and value, in the order of their names."""
-    return repr(sorted(vars(options).items(), key=lambda item: item[0]))
+    return repr(sorted(vars(options).items()))
 
 
 def compile_key(source_hash: str, backend: Backend, target: Target, options: Options) -> str:

@@ -100,6 +100,7 @@ def _constant(value: Any) -> Any:
 def _hashable_key(placement: Placement, wanted: Specialization, options: Options) -> tuple[object, ...]:
     attributes = tuple((path, tuple(map(tuple, marks))) for path, marks in wanted.attrs.items())
     constants = tuple([(path, identity(value)) for path, value in wanted.constants.items()])
-    signature = identity(tuple(wanted.signature.items()))  # named tuples are equal whatever their classes are
-    chosen = identity(tuple(vars(options).items()))
+    # named tuples are equal whatever their classes are
+    signature = tuple([(name, identity(type_)) for name, type_ in wanted.signature.items()])
+    chosen = tuple([(name, identity(value)) for name, value in vars(options).items()])
     return placement.target, signature, constants, attributes, type(options), chosen

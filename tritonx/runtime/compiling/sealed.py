@@ -7,7 +7,6 @@ that no member has, or what else is the cause. Nothing is written into the folde
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime import knobs
-from tritonx.runtime.cache import FileCacheManager
 from tritonx.runtime.compiling.keys import compiler_key, record_compiler_key
+from tritonx.runtime.compiling.sealed_files import SealedFolder
 from tritonx.runtime.errors import NotSealed
 from tritonx.runtime.launch.arg_spec import ROUNDED_ATTRIBUTE
 from tritonx.runtime.store.trusted_files import path_objection, read
@@ -95,36 +94,15 @@ class Compiler(TypedDict):
     stamp: str
 
 
-class SealedFolder(FileCacheManager):
-    """The files of one hexadecimal key in a folder that was sealed."""
-
-    def __init__(self, key: str, folder: str) -> None:
-        self._sealed = folder
-        super().__init__(base64.b32encode(bytes.fromhex(key)).decode().rstrip("="))
-        self.lock_path = None
-
-    def _folder_of(self, override: bool, dump: bool) -> str:
-        return self._sealed
-
-    def _is_usable(self) -> bool:
-        """Without the cache's warning, which says that kernels are compiled: the refusal says what is wrong."""
-        return self.objection() is None
-
-    def objection(self) -> str | None:
-        """Why the files are not trusted; None where they are, or are not there."""
-        try:
-            return self._objection()
-        except OSError as error:
-            return f"{self.cache_dir} cannot be entered ({error.strerror or error})"
-
-    def discard(self) -> None:
-        """Nothing: what is damaged stays, so that it can be looked at."""
-
-
 def folders() -> tuple[str, ...]:
     """Those that ``TRITONX_SEALED`` names."""
-    found = knobs.compilation.sealed
-    return () if found is None or found == "1" else tuple(map(os.path.abspath, found.split(os.pathsep)))
+    return _folders_of(knobs.compilation.sealed)
+
+
+@lru_cache(maxsize=8)
+def _folders_of(setting: str | None) -> tuple[str, ...]:
+    """They are absolute, unless a program assigned the setting."""
+    return () if setting is None or setting == "1" else tuple(map(os.path.abspath, setting.split(os.pathsep)))
 
 
 def sealed_files(key: str) -> SealedFolder | None:

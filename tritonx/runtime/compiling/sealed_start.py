@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tritonx.backends.api import Backend
     from tritonx.runtime.compiling.jit_function import JITFunction
     from tritonx.runtime.compiling.sealed import Launches
     from tritonx.runtime.launch.specialize import Specializer
@@ -116,6 +117,7 @@ def _launches(path: str) -> Mapping[str, Launches]:
     from tritonx.runtime.compiling.collection import without_collection
     from tritonx.runtime.compiling.keys import compiler_key
     from tritonx.runtime.compiling.sealed import read_manifest, record_compiler
+    from tritonx.runtime.compiling.sealed_files import read_index
 
     with without_collection():
         for name in _OF_LAUNCHES:
@@ -125,6 +127,7 @@ def _launches(path: str) -> Mapping[str, Launches]:
         return {}
     record_compiler(path)
     compiler_key()
+    read_index(path)
     firsts = {member["description"].get("target", "").partition(":")[0]: (name, member["key"])
               for name, listed in manifest["members"].items() for member in listed}  # fmt: skip
     for backend in available().values():
@@ -132,17 +135,17 @@ def _launches(path: str) -> Mapping[str, Launches]:
             with suppress(Exception):  # as above
                 backend.prepare_launch()
                 backend.version_key()
-                _read_one(path, *firsts[backend.name])
+                _read_one(backend, path, *firsts[backend.name])
     return manifest["launches"]
 
 
-def _read_one(path: str, kernel: str, key: str) -> None:
+def _read_one(backend: Backend, path: str, kernel: str, key: str) -> None:
     """Read the metadata of a member, which others of its backend resemble: a class is made for them."""
-    from tritonx.runtime.compiling.compiler import fields_of
+    from tritonx.runtime.compiling.compiler import FILE_NAME_LIMIT, fields_from
     from tritonx.runtime.compiling.kernel_metadata import make_metadata
-    from tritonx.runtime.compiling.sealed import SealedFolder
-    from tritonx.runtime.store.trusted_files import read
+    from tritonx.runtime.compiling.sealed_files import SealedFolder
 
-    group = SealedFolder(key, path).get_group(f"{kernel}.json")
-    if group is not None:
-        make_metadata(fields_of(read(group[f"{kernel}.json"]))[0])
+    name, stage = kernel[:FILE_NAME_LIMIT], backend.binary_stage
+    member = SealedFolder(key, path).member(f"{name}.json", f"{name}.{stage}")
+    if member is not None:
+        make_metadata(fields_from(member.metadata)[0])

@@ -89,7 +89,8 @@ class ASTSource:
         """Digest of everything in it."""
         constants = sorted((path, meaning(plain_value(value))) for path, value in self.constants.items())
         attributes = sorted((path, repr(value)) for path, value in self.attrs.items())
-        text = f"{self.fn.cache_key}-{meaning(list(self.signature.items()))}-{constants}-{attributes}"
+        types = [(name, type if isinstance(type, str) else (meaning(type),)) for name, type in self.signature.items()]
+        text = f"{self.fn.cache_key}-{types}-{constants}-{attributes}"
         return hashlib.sha256(text.encode()).hexdigest()
 
     def make_module(self, target: Target, options: Options) -> ModuleOp:

@@ -15,9 +15,9 @@ import mmap
 import platform
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import NamedTuple
 
 from tritonx.runtime.errors import TritonError
 
@@ -25,6 +25,7 @@ _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELA = struct.Struct("<QQq")
+_U64, _I64, _I32 = struct.Struct("<Q"), struct.Struct("<q"), struct.Struct("<i")
 
 _MACHINE_X86_64, _RELOCATABLE = 62, 1
 _SYMTAB, _RELOCATIONS, _NOBITS = 2, 4, 8
@@ -44,6 +45,7 @@ _MOST_BYTES = 1 << 30
 """So that 32 bits reach from everywhere to everywhere; also what a damaged object may ask for."""
 
 _JUMP = b"\xff\x25"  # jmp [rip + displacement]
+_JUMP_TO = struct.Struct("<2si")
 _JUMP_BYTES = 8
 _SLOT_BYTES = 8
 
@@ -85,8 +87,7 @@ def address_of_symbol(name: str) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(NamedTuple):
     kind: int
     flags: int
     offset: int
@@ -97,8 +98,7 @@ class _Section:
     entry: int
 
 
-@dataclass(frozen=True)
-class _Symbol:
+class _Symbol(NamedTuple):
     name: str
     kind: int
     binding: int
@@ -121,7 +121,8 @@ class Library:
         """symbol → offset of the jump to it"""
         try:
             self._sections = list(_sections(binary))
-            self._symbols = list(_symbols(binary, self._sections))
+            self._symbols = _symbols(binary, self._sections)
+            self._defined = {s.name: i for i, s in reversed([*enumerate(self._symbols)]) if s.section != _UNDEFINED}
             self._place()
             self._copy(binary)
             self._relocate(binary)
@@ -130,10 +131,7 @@ class Library:
         self._protect()
 
     def __getitem__(self, name: str) -> int:
-        for index, symbol in enumerate(self._symbols):
-            if symbol.name == name and symbol.section != _UNDEFINED:
-                return self._address(index)
-        raise KeyError(name)
+        return self._address(self._defined[name])
 
     # Layout ----------------------------------------------------------------------------------------------------------
 
@@ -141,17 +139,18 @@ class Library:
         """Give each section its offset: code and jumps, constants, data and the address table, each on pages of its
         own."""
         most = len(self._symbols)  # slots and jumps: one for each symbol at most
-        cursor = self._place_kind(0, lambda f: bool(f & _EXEC))
+        cursor = self._place_kind(0, _EXEC, _EXEC)
         self._first_jump = -(-cursor // 16) * 16
         self._code_end = cursor = _page(self._first_jump + _JUMP_BYTES * most)
-        self._constants_end = cursor = _page(self._place_kind(cursor, lambda f: not f & (_EXEC | _WRITE)))
-        cursor = self._place_kind(cursor, lambda f: bool(f & _WRITE) and not f & _EXEC)
+        self._constants_end = cursor = _page(self._place_kind(cursor, _EXEC | _WRITE, 0))
+        cursor = self._place_kind(cursor, _EXEC | _WRITE, _WRITE)
         self._first_slot = -(-cursor // _SLOT_BYTES) * _SLOT_BYTES
         self._size = _page(self._first_slot + _SLOT_BYTES * most)
 
-    def _place_kind(self, cursor: int, wanted: Callable[[int], bool]) -> int:
+    def _place_kind(self, cursor: int, asked: int, wanted: int) -> int:
+        """Place the sections of whose flags those of ``asked`` are ``wanted``, from ``cursor`` on."""
         for index, section in enumerate(self._sections):
-            if section.flags & _ALLOC and wanted(section.flags):
+            if section.flags & _ALLOC and section.flags & asked == wanted:
                 if section.flags & _TLS or (section.flags & _WRITE and section.flags & _EXEC):
                     raise LinkError("a section for threads' own data, or of writeable code")
                 align = max(section.align, 1)
@@ -195,7 +194,7 @@ class Library:
         offset = self._slots.get(index)
         if offset is None:
             offset = self._slots[index] = self._first_slot + _SLOT_BYTES * len(self._slots)
-            struct.pack_into("<Q", self._map, offset, self._address(index))
+            _U64.pack_into(self._map, offset, self._address(index))
         return self._base + offset
 
     def _jump(self, index: int) -> int:
@@ -203,9 +202,8 @@ class Library:
         offset = self._jumps.get(index)
         if offset is None:
             offset = self._jumps[index] = self._first_jump + _JUMP_BYTES * len(self._jumps)
-            after = self._base + offset + len(_JUMP) + 4
-            self._map[offset : offset + len(_JUMP)] = _JUMP
-            struct.pack_into("<i", self._map, offset + len(_JUMP), self._slot(index) - after)
+            after = self._base + offset + _JUMP_TO.size
+            _JUMP_TO.pack_into(self._map, offset, _JUMP, self._slot(index) - after)
         return self._base + offset
 
     # Relocation ------------------------------------------------------------------------------------------------------
@@ -215,29 +213,27 @@ class Library:
             if section.kind != _RELOCATIONS or section.info not in self._offsets:
                 continue
             start = self._offsets[section.info]
-            for at in range(section.offset, section.offset + section.size, _RELA.size):
-                offset, info, addend = _RELA.unpack_from(binary, at)
+            for offset, info, addend in _RELA.iter_unpack(_whole(binary, section, _RELA.size)):
                 self._apply(info & 0xFFFFFFFF, info >> 32, start + offset, addend)
 
     def _apply(self, kind: int, symbol: int, offset: int, addend: int) -> None:
         place = self._base + offset
-        if kind == _ABSOLUTE_64:
-            struct.pack_into("<Q", self._map, offset, (self._address(symbol) + addend) & (1 << 64) - 1)
-            return
-        if kind == _RELATIVE_64:
-            struct.pack_into("<q", self._map, offset, self._address(symbol) + addend - place)
-            return
-        if kind == _RELATIVE_32:
+        if kind == _RELATIVE_32 or (kind == _CALL_32 and self._symbols[symbol].section != _UNDEFINED):
             value = self._address(symbol) + addend - place
         elif kind == _CALL_32:
-            inside = self._symbols[symbol].section != _UNDEFINED
-            value = (self._address(symbol) if inside else self._jump(symbol)) + addend - place
+            value = self._jump(symbol) + addend - place
         elif kind in _SLOT_32:
             value = self._slot(symbol) + addend - place
+        elif kind == _ABSOLUTE_64:
+            _U64.pack_into(self._map, offset, (self._address(symbol) + addend) & (1 << 64) - 1)
+            return
+        elif kind == _RELATIVE_64:
+            _I64.pack_into(self._map, offset, self._address(symbol) + addend - place)
+            return
         else:
             raise LinkError(f"relocations of type {kind}")
         try:
-            struct.pack_into("<i", self._map, offset, value)
+            _I32.pack_into(self._map, offset, value)
         except struct.error as error:
             raise LinkError(f"{self._symbols[symbol].name} is too far away") from error
 
@@ -266,14 +262,23 @@ def _sections(binary: bytes) -> Iterator[_Section]:
         yield _Section(kind, flags, offset, nbytes, link, info, align, entry)
 
 
-def _symbols(binary: bytes, sections: list[_Section]) -> Iterator[_Symbol]:
+def _whole(binary: bytes, table: _Section, size: int) -> bytes:
+    """The entries of a table."""
+    entries = binary[table.offset : table.offset + table.size]
+    if len(entries) != table.size or table.size % size:
+        raise LinkError("a truncated object")
+    return entries
+
+
+def _symbols(binary: bytes, sections: list[_Section]) -> list[_Symbol]:
     tables = [s for s in sections if s.kind == _SYMTAB]
     if len(tables) != 1:
         raise LinkError("an object with other than one symbol table")
     (table,) = tables
     strings = sections[table.link].offset
-    for at in range(table.offset, table.offset + table.size, _SYMBOL.size):
-        name, info, _, section, value, _ = _SYMBOL.unpack_from(binary, at)
+    found: list[_Symbol] = []
+    for name, info, _, section, value, _ in _SYMBOL.iter_unpack(_whole(binary, table, _SYMBOL.size)):
         start = strings + name
         text = binary[start : binary.index(b"\0", start)].decode()
-        yield _Symbol(text, info & 15, info >> 4, section, value)
+        found.append(_Symbol(text, info & 15, info >> 4, section, value))
+    return found

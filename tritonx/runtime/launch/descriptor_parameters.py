@@ -8,7 +8,7 @@ Nothing here imports a compiler: it is part of launching a kernel from the cache
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol, cast
@@ -93,8 +93,8 @@ class FlatParameters:
     def of(parameters: Sequence[Parameter], recipes: Recipes = ()) -> FlatParameters:
         as_maps = mapped(recipes)
         numbers = iter(range(len(parameters)))
-        maps = tuple(next(numbers) in as_maps if is_descriptor(p) else None for p in parameters)
-        return FlatParameters(tuple(parameters), maps)
+        maps = [next(numbers) in as_maps if p.type.startswith(SOURCE) else None for p in parameters]
+        return FlatParameters(tuple(parameters), tuple(maps))
 
     @property
     def types(self) -> list[str]:
@@ -105,8 +105,10 @@ class FlatParameters:
         for parameter, as_map in zip(self.parameters, self.maps, strict=True):
             yield flat_types(parameter.type, as_map=bool(as_map))
 
-    def owners(self, places: Iterable[int]) -> tuple[int, ...]:
+    def owners(self, places: Collection[int]) -> tuple[int, ...]:
         """The parameters of the source that those of the code at ``places`` stand for."""
+        if not places:
+            return ()
         owned = [i for i, types in enumerate(self.owned_types()) for _ in types]
         return tuple(sorted({owned[place] for place in places if place < len(owned)}))
 

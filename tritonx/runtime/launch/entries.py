@@ -25,7 +25,7 @@ was compiled with."""
 
 def adapter(kernel: JITFunction, run_time: tuple[str, ...], launch: RawLaunch) -> RawLaunch:
     """``launch``, or a function that picks what it takes out of all non-constexpr arguments."""
-    given = tuple(f"a{p.num}" for p in kernel.params if not p.is_constexpr)
+    given = tuple([f"a{p.num}" for p in kernel.params if not p.is_constexpr])
     if given == run_time:
         return launch
     head = "x, y, z, stream"

@@ -69,7 +69,7 @@ class Launcher:
         self._kernels: dict[Any, Entry] = {}
         self._by_arguments: dict[Any, EntryOfArguments] = {}
         self._compiled: dict[Any, Any] = {}
-        self._found_by: dict[Compiled, object] = {}
+        self._found_by: dict[tuple[object, int], Request] = {}
         self.grids: dict[Any, Callable[..., CompiledKernel]] = {}
         self._lock = threading.RLock()
         self._names: tuple[Name, ...] = ()
@@ -154,7 +154,11 @@ class Launcher:
     def _kept(self) -> dict[Compiled, CompiledKernel | FutureKernel]:
         """The kernels that are compiled or being compiled, without waiting for these."""
         with self._lock:
-            found = {at: self._compiled[key] for at, key in self._found_by.items() if key in self._compiled}
+            found = {
+                _compiled_at(asked): self._compiled[key]
+                for (key, _), asked in self._found_by.items()
+                if key in self._compiled
+            }
         kept: dict[Compiled, CompiledKernel | FutureKernel] = {}
         for at, kernel in found.items():
             kept[at] = kernel if isinstance(kernel, CompiledKernel) else kernel.kernel or kernel
@@ -163,9 +167,9 @@ class Launcher:
     def _forget(self, which: Callable[[Compiled], bool]) -> None:
         """Forget the kernels that ``which`` says, so that the next launch asks for them again."""
         with self._lock:
-            keys = {key for at, key in self._found_by.items() if which(at)}
+            keys = {key for (key, _), asked in self._found_by.items() if which(_compiled_at(asked))}
             kernels = [self._compiled.pop(key, None) for key in keys]
-            self._found_by = {at: key for at, key in self._found_by.items() if key not in keys}
+            self._found_by = {found: asked for found, asked in self._found_by.items() if found[0] not in keys}
             for launched, entry in list(self._kernels.items()):
                 if any(entry[0] is kernel for kernel in kernels):
                     del self._kernels[launched]
@@ -343,18 +347,17 @@ class Launcher:
     def _compiled_for(self, request: Request, warmup: bool) -> Any:
         """The kernel, or the future of one; None where a cache hook took the compile over."""
         placement, wanted = request.placement, request.wanted
-        at = Compiled(placement.device, placement.backend, placement.target, request.hook_key)
         kernel = self._compiled.get(request.key)
         if kernel is None:
             source = ASTSource(self.kernel, wanted.signature, wanted.constants, wanted.attrs)
-            kernel = self._compile_with_hooks(at.key, source, placement, request.options, warmup)
+            kernel = self._compile_with_hooks(request, source, warmup)
             if kernel is not None:
                 self._compiled[request.key] = kernel
             for value in wanted.constants.values():
                 if isinstance(value, JITCallable):
                     value.used_by.add(self)
         if kernel is not None:
-            self._found_by[at] = request.key
+            self._found_by[request.key, placement.device] = Request({}, (), placement, request.options, wanted)
         return kernel
 
     def _ready(self, memory_key: object, kernel: Any) -> CompiledKernel:
@@ -369,23 +372,22 @@ class Launcher:
                 raise
         return kernel
 
-    def _compile_with_hooks(
-        self, hook_key: str, source: ASTSource, placement: Placement, options: Options, warmup: bool
-    ) -> CompiledKernel | None:
+    def _compile_with_hooks(self, asked: Request, source: ASTSource, warmup: bool) -> CompiledKernel | None:
         from tritonx.runtime.async_compile import CompileRequest, active_mode
         from tritonx.runtime.compiling.jit_hooks import call_hook
 
+        place, options = asked.placement, asked.options
         before = knobs.runtime.jit_cache_hook
-        if before is not None and call_hook(before, hook_key, source, placement, options, warmup, before=True):
+        if before is not None and call_hook(before, asked.hook_key, source, place, options, warmup, before=True):
             return None
         mode = active_mode.get()
-        request = CompileRequest(source, placement.target, options)
-        kernel: Any = mode.submit((source.hash(), hook_key), request) if mode is not None else request()
+        request = CompileRequest(source, place.target, options)
+        kernel: Any = mode.submit((source.hash(), asked.hook_key), request) if mode is not None else request()
         if kernel is None:
             return None
         after = knobs.runtime.jit_post_compile_hook
         if after is not None:
-            call_hook(after, hook_key, source, placement, options, warmup, before=False)
+            call_hook(after, asked.hook_key, source, place, options, warmup, before=False)
         return kernel
 
     def _unhashable(self, grid: object, bound: dict[str, Any], options: dict[str, Any]) -> CompiledKernel:
@@ -486,6 +488,11 @@ def _frozen(value: object) -> Any:
     if isinstance(value, dict):
         return tuple(value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what a user hands in holds anything
     return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what a user hands in holds anything
+
+
+def _compiled_at(asked: Request) -> Compiled:
+    at = asked.placement
+    return Compiled(at.device, at.backend, at.target, asked.hook_key)
 
 
 def _no_launch(*_: object) -> None:

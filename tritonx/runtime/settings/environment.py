@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar
 
 from tritonx.runtime.errors import BadSetting
@@ -17,8 +18,13 @@ propagate_env: bool = True
 
 def variable(name: str) -> str:
     """The name under which the variable is set: tritonx's prefix goes before Triton's."""
-    own = "TRITONX_" + name.removeprefix("TRITON_")
-    return own if name.startswith("TRITON_") and own in os.environ else name
+    return next((each for each in _names(name) if each in os.environ), name)
+
+
+@cache
+def _names(name: str) -> tuple[str, ...]:
+    """The variables that say it, the first one that is set before others."""
+    return ("TRITONX_" + name.removeprefix("TRITON_"), name) if name.startswith("TRITON_") else (name,)
 
 
 def getenv(name: str) -> str | None:
@@ -30,7 +36,13 @@ def getenv(name: str) -> str | None:
     ...     print(getenv("TRITON_CACHE_DIR") if "TRITONX_CACHE_DIR" not in os.environ else "/tmp/kernels")
     /tmp/kernels
     """
-    return os.environ.get(variable(name))
+    environment = os.environ
+    for each in _names(name):
+        try:
+            return environment[each]
+        except KeyError:
+            continue
+    return None
 
 
 def read(name: str, parse: Callable[[str], T]) -> T | None:

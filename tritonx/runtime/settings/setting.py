@@ -46,8 +46,8 @@ class Knob(Generic[T]):
 
     @property
     def default(self) -> T:
-        default: Any = self._default
-        return cast(T, default() if callable(default) else default)
+        default: Any = self._default() if callable(self._default) else self._default
+        return default
 
     @overload
     def __get__(self, group: None, owner: type) -> Knob[T]: ...

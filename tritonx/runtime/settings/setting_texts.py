@@ -21,6 +21,7 @@ def parse_bool(text: str) -> bool:
     raise ValueError(f"expected a truth value (1, 0, true, false, ...), got {text!r}")
 
 
+@lru_cache(maxsize=8)
 def parse_sealed(text: str) -> str | None:
     """A truth value as ``1`` or None; otherwise folders, separated as in ``PATH``: ``package:NAME`` is the folder of an
     installed package; anything else names a folder, as seen from where the process began."""

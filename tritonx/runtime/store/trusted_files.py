@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from functools import cache
 
@@ -42,7 +43,10 @@ def is_plain_name(name: object) -> bool:
     """
     if not isinstance(name, str) or name in ("", ".", "..") or os.sep in name or (os.altsep and os.altsep in name):
         return False
-    return not any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name)
+    return _NO_PATH_HOLDS.search(name) is None
+
+
+_NO_PATH_HOLDS = re.compile("[\x00-\x1f\ud800-\udfff]")
 
 
 def folder_mode() -> int:
@@ -92,7 +96,7 @@ def read(path: str, size: int | None = None) -> bytes:
     """The content of a trusted regular file, of ``size`` bytes where that is known. Raises `UntrustedFile`, and other
     OSErrors."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-    with open(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise UntrustedFile(f"{path} is not a regular file")
@@ -101,7 +105,21 @@ def read(path: str, size: int | None = None) -> bytes:
             raise UntrustedFile(f"{path} {objection}")
         if size is not None and status.st_size != size:
             raise UntrustedFile(f"{path} has {status.st_size} bytes, not {size}")
-        return file.read()
+        return _content(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+
+
+def _content(descriptor: int, size: int) -> bytes:
+    """All of a file that had ``size`` bytes when it was looked at; some may have been added since."""
+    found = os.read(descriptor, size + 1)
+    if len(found) == size:
+        return found
+    pieces = [found]
+    while found:
+        found = os.read(descriptor, 1 << 20)
+        pieces.append(found)
+    return b"".join(pieces)
 
 
 _BINARY = getattr(os, "O_BINARY", 0)

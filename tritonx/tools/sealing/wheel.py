@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tritonx.runtime.compiling.sealed import COMPILER, MANIFEST
+from tritonx.runtime.compiling.sealed_files import INDEX
 from tritonx.runtime.store.cache_entries import MARK
 from tritonx.tools import command
 from tritonx.version import VERSION
@@ -64,7 +65,7 @@ def write(folder: Path, name: str, version: str, where: Path) -> Path:
 
 def _written(folder: Path) -> Iterator[Path]:
     """The files of a sealed folder: its members' entries, and what says which there are."""
-    yield from (path for name in (MANIFEST, COMPILER) if (path := folder / name).is_file())
+    yield from (path for name in (MANIFEST, COMPILER, INDEX) if (path := folder / name).is_file())
     for mark in folder.glob(f"*/{MARK}"):
         yield from (path for path in mark.parent.rglob("*") if path.is_file())
 
