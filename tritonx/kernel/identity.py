@@ -92,6 +92,13 @@ def identity(value: object) -> Hashable:
     return (_KNOWN.get(kind) or _find(kind))(value)
 
 
+def identities(values: Iterable[tuple[object, object]]) -> tuple[Hashable, ...]:
+    """``identity`` of the second value of each pair, with the first one as it is. Raises TypeError for what cannot be
+    hashed."""
+    same = _EQUAL_IS_SAME
+    return tuple([(first, value if type(value) in same else identity(value)) for first, value in values])
+
+
 def keyed(value: object) -> object:
     """``identity``; what cannot be hashed as it is, so that who looks for the key hears of it."""
     try:

@@ -71,13 +71,10 @@ class KernelParam:
         self, num: int, param: inspect.Parameter, do_not_specialize: bool, do_not_specialize_on_alignment: bool
     ) -> None:
         self.num = num
+        self.name: str = param.name
         self._param = param
         self.do_not_specialize = do_not_specialize
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
-
-    @property
-    def name(self) -> str:
-        return self._param.name
 
     @cached_property
     def annotation(self) -> str:

@@ -9,6 +9,7 @@ from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.cpu.host import available_threads, fingerprint, host_isa, isa_of
 from tritonx.backends.cpu.libm import addresses
 from tritonx.backends.cpu.loader import CpuKernel, builtins_work, parallel_function
+from tritonx.conversion.tile_to_loops.entry import PYTHON_SYMBOLS
 from tritonx.runtime.devices.elf import address_of_symbol
 from tritonx.runtime.devices.host_driver import HostDriver
 from tritonx.runtime.errors import NoDevice
@@ -51,7 +52,8 @@ def prepare() -> None:
     """Load the libraries of the system that launches need."""
     parallel_function()
     addresses()
-    address_of_symbol("sin")
+    for name in PYTHON_SYMBOLS:
+        address_of_symbol(name)
     fingerprint()
 
 

@@ -16,6 +16,7 @@ work is too small to be worth waking others (`GRAIN`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tritonx.conversion.python_numbers import DECLARATIONS, read_float
@@ -171,6 +172,9 @@ declare void @PyEval_RestoreThread(ptr)
 @PyLong_Type = external global i8
 @PyExc_TypeError = external global ptr
 @_Py_NoneStruct = external global i8"""
+
+PYTHON_SYMBOLS = tuple(re.findall(r"@(\w+)", f"{_PYTHON} {irregular.DECLARATIONS}"))
+"""What a launcher refers to of the interpreter."""
 
 FLOATS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
 

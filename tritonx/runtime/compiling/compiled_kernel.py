@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
-from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
+from tritonx.backends.api import Backend, Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime import knobs
 from tritonx.runtime.compiling.asm_dict import AsmDict
@@ -30,7 +31,6 @@ RawLaunch = Callable[..., None]
 TEXT_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "asm"})
 
 
-@runtime_checkable
 class AsksForOtherCode(Protocol):
     """A loaded kernel that asks for the code of ``otherwise`` itself, where it meets what its own is not for."""
 
@@ -128,7 +128,7 @@ class CompiledKernel:
     def image(self) -> KernelImage:
         hidden = (Parameter("access_table", "*i64"),) if self.checks_bounds else ()
         hidden += (Parameter("region_records", "*i64"),) if self.measures_regions else ()
-        stage = find_backend(self.target.backend).portable_stage
+        stage = self._backend.portable_stage
         portable = (lambda: str(self.asm[stage])) if stage in self.asm else None
         metadata, parameters = self.metadata._asdict(), self.parameters + hidden
         return KernelImage(
@@ -140,9 +140,13 @@ class CompiledKernel:
     def current_device(self) -> int:
         return self._driver.current_device()
 
+    @cached_property
+    def _backend(self) -> Backend:
+        return find_backend(self.target.backend)
+
     @property
     def _driver(self) -> Driver:
-        return driver_of(find_backend(self.target.backend))
+        return driver_of(self._backend)
 
     def load(self, device: int | None = None) -> tuple[LoadedKernel, RawLaunch]:
         """The kernel in the device's memory and its launcher. Raises OutOfResources, NoDevice."""
@@ -169,13 +173,14 @@ class CompiledKernel:
         options: Mapping[str, object] | None = getattr(self.metadata, "otherwise", None)
         if not options:
             return launch
-        if isinstance(loaded, AsksForOtherCode):
+        if hasattr(loaded, "otherwise"):  # as isinstance says it of a protocol, which takes long
+            asks = cast(AsksForOtherCode, loaded)
 
             def other_code() -> LoadedKernel | None:
                 found = self._otherwise(options)
                 return None if found is None else found.load(device)[0]
 
-            loaded.otherwise = other_code
+            asks.otherwise = other_code
             return launch
 
         def either(*args: object) -> None:
@@ -293,6 +298,7 @@ class CompiledKernel:
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""
         state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
+        state.pop("_backend", None)
         mine = ("_of_launches", "_raw", "_compile_again", "_other", "_unchecked", "_unmeasured")
         return {**state, "_loaded": {}, **dict.fromkeys(mine)}
 

@@ -154,6 +154,8 @@ def begin(
 def _tuples(value: Any) -> Any:
     """What JSON made lists, as tuples again."""
     if isinstance(value, list):
+        if _NESTED.isdisjoint(map(type, value)):  # pyright: ignore[reportUnknownArgumentType]  # what JSON holds
+            return tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what JSON holds
         return tuple([_tuples(v) if type(v) in _NESTED else v for v in value])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what JSON holds
     if isinstance(value, dict):
         return {k: _tuples(v) if type(v) in _NESTED else v for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what JSON holds
@@ -204,7 +206,7 @@ class _Stored:
         if self.sealed is None:
             return StoredFile(self.paths[name], binary)
         if name != code:
-            return StoredFile(self.paths[name], binary, self.sealed.files[name].content)
+            return StoredFile(self.paths[name], binary, self.sealed.file(name).content)
         return self.sealed.code if binary else self.sealed.code.decode()
 
 
@@ -215,7 +217,7 @@ def _stored(manager: CacheManager, metadata: str, code: str) -> _Stored | None:
         member = manager.member(metadata, code)
         if member is None:
             return None
-        return _Stored({name: file.path for name, file in member.files.items()}, member.metadata, member)
+        return _Stored(member.paths, member.metadata, member)
     group = manager.get_group(metadata)
     if not group or metadata not in group:
         return None
@@ -285,10 +287,11 @@ class Compile:
         self.target = target
         self.options = options
         self.digest = digest
-        for folder in sealed.folders():
+        folders = sealed.folders()
+        for folder in folders:
             sealed.record_compiler(folder)
         self.key = compile_key(digest, backend, target, options)
-        self.manager = sealed.sealed_files(self.key) or get_cache_manager(self.key)
+        self.manager = sealed.sealed_files(self.key, folders) or get_cache_manager(self.key)
         self.file_name = file_name
         self.front_end = 0.0
         """Seconds."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Options
 from tritonx.kernel.dependencies import plain_value
-from tritonx.kernel.identity import identity
+from tritonx.kernel.identity import identities
 from tritonx.kernel.meaning import meaning
 from tritonx.runtime.compiling.sources import Path_
 from tritonx.runtime.launch.arg_spec import NEGATIVE, ArgSpec, parse_marks
@@ -98,9 +98,8 @@ def _constant(value: Any) -> Any:
 
 
 def _hashable_key(placement: Placement, wanted: Specialization, options: Options) -> tuple[object, ...]:
-    attributes = tuple((path, tuple(map(tuple, marks))) for path, marks in wanted.attrs.items())
-    constants = tuple([(path, identity(value)) for path, value in wanted.constants.items()])
-    # named tuples are equal whatever their classes are
-    signature = tuple([(name, identity(type_)) for name, type_ in wanted.signature.items()])
-    chosen = tuple([(name, identity(value)) for name, value in vars(options).items()])
+    attributes = tuple([(path, tuple(map(tuple, marks))) for path, marks in wanted.attrs.items()])
+    constants = identities(wanted.constants.items())
+    signature = identities(wanted.signature.items())  # named tuples are equal whatever their classes are
+    chosen = identities(vars(options).items())
     return placement.target, signature, constants, attributes, type(options), chosen

@@ -105,10 +105,14 @@ def _folders_of(setting: str | None) -> tuple[str, ...]:
     return () if setting is None or setting == "1" else tuple(map(os.path.abspath, setting.split(os.pathsep)))
 
 
-def sealed_files(key: str) -> SealedFolder | None:
-    """The files of a key in the first sealed folder that has some; None where launches take theirs from the cache."""
-    found = [SealedFolder(key, each) for each in folders()]
-    return next((each for each in found[:-1] if os.path.isdir(each.cache_dir)), found[-1] if found else None)
+def sealed_files(key: str, among: Sequence[str]) -> SealedFolder | None:
+    """The files of a key in the first of these folders that has some; None where there are no folders, and launches
+    take theirs from the cache."""
+    for each in among[:-1]:
+        found = SealedFolder(key, each)
+        if os.path.isdir(found.cache_dir):
+            return found
+    return SealedFolder(key, among[-1]) if among else None
 
 
 @lru_cache(maxsize=8)

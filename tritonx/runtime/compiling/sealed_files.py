@@ -63,8 +63,9 @@ class SealedFolder(FileCacheManager):
             return None
         try:
             indexed = self._indexed() or self._listed(metadata)
-            files = {name: SealedFile(self._make_path(name), *said) for name, said in indexed["files"].items()}
-            return SealedMember(files, indexed["metadata"], files[code].content())
+            files = indexed["files"]
+            binary = SealedFile(self._make_path(code), *files[code]).content()
+            return SealedMember(self.cache_dir, files, indexed["metadata"], binary)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, CorruptCacheEntry):
             return None
 
@@ -145,8 +146,16 @@ class SealedFile:
 
 @dataclass(frozen=True)
 class SealedMember:
-    """A member's files by name, its metadata, and its code."""
+    """A member: its folder, its files' digests and sizes by name, its metadata, and its code."""
 
-    files: Mapping[str, SealedFile]
+    folder: str
+    files: Mapping[str, tuple[str, int]]
     metadata: dict[str, Any]
     code: bytes
+
+    @property
+    def paths(self) -> dict[str, str]:
+        return {name: os.path.join(self.folder, name) for name in self.files}
+
+    def file(self, name: str) -> SealedFile:
+        return SealedFile(os.path.join(self.folder, name), *self.files[name])

@@ -41,6 +41,21 @@ _CALL_32 = 4  # the same, to the symbol or to a jump to it
 _SLOT_32 = (9, 41, 42)  # G + A - P: GOTPCREL, GOTPCRELX, REX_GOTPCRELX
 _RELATIVE_64 = 24
 
+
+class _Cell(NamedTuple):
+    """What a relocation writes. ``mask``: of a number that is taken modulo a power of two."""
+
+    number: struct.Struct
+    relative: bool
+    mask: int = 0
+
+
+_CELLS = {
+    _ABSOLUTE_64: _Cell(_U64, relative=False, mask=(1 << 64) - 1),
+    _RELATIVE_64: _Cell(_I64, relative=True),
+    **dict.fromkeys((_RELATIVE_32, _CALL_32, *_SLOT_32), _Cell(_I32, relative=True)),
+}
+
 _MOST_BYTES = 1 << 30
 """So that 32 bits reach from everywhere to everywhere; also what a damaged object may ask for."""
 
@@ -209,33 +224,35 @@ class Library:
     # Relocation ------------------------------------------------------------------------------------------------------
 
     def _relocate(self, binary: bytes) -> None:
+        reached: dict[int, int] = {}
         for section in self._sections:
             if section.kind != _RELOCATIONS or section.info not in self._offsets:
                 continue
             start = self._offsets[section.info]
             for offset, info, addend in _RELA.iter_unpack(_whole(binary, section, _RELA.size)):
-                self._apply(info & 0xFFFFFFFF, info >> 32, start + offset, addend)
+                kind, symbol = info & 0xFFFFFFFF, info >> 32
+                target = reached.get(info)
+                if target is None:
+                    target = reached[info] = self._target(kind, symbol)
+                self._write(_CELLS[kind], start + offset, target + addend, symbol)
 
-    def _apply(self, kind: int, symbol: int, offset: int, addend: int) -> None:
-        place = self._base + offset
-        if kind == _RELATIVE_32 or (kind == _CALL_32 and self._symbols[symbol].section != _UNDEFINED):
-            value = self._address(symbol) + addend - place
-        elif kind == _CALL_32:
-            value = self._jump(symbol) + addend - place
-        elif kind in _SLOT_32:
-            value = self._slot(symbol) + addend - place
-        elif kind == _ABSOLUTE_64:
-            _U64.pack_into(self._map, offset, (self._address(symbol) + addend) & (1 << 64) - 1)
-            return
-        elif kind == _RELATIVE_64:
-            _I64.pack_into(self._map, offset, self._address(symbol) + addend - place)
-            return
-        else:
-            raise LinkError(f"relocations of type {kind}")
+    def _write(self, cell: _Cell, offset: int, value: int, symbol: int) -> None:
+        if cell.relative:
+            value -= self._base + offset
         try:
-            _I32.pack_into(self._map, offset, value)
+            cell.number.pack_into(self._map, offset, value & cell.mask if cell.mask else value)
         except struct.error as error:
             raise LinkError(f"{self._symbols[symbol].name} is too far away") from error
+
+    def _target(self, kind: int, symbol: int) -> int:
+        """The address that relocations of this kind to the symbol lead to."""
+        if kind in _SLOT_32:
+            return self._slot(symbol)
+        if kind == _CALL_32 and self._symbols[symbol].section == _UNDEFINED:
+            return self._jump(symbol)
+        if kind in _CELLS:
+            return self._address(symbol)
+        raise LinkError(f"relocations of type {kind}")
 
     def _protect(self) -> None:
         libc = _process()[0]

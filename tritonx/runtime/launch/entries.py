@@ -36,7 +36,7 @@ def adapter(kernel: JITFunction, run_time: tuple[str, ...], launch: RawLaunch) -
 def located(kernel: JITFunction, expression: str) -> tuple[KernelParam, tuple[int, ...]]:
     """The parameter that one of `Specialization.run_time` begins with, and the way to the value in its argument."""
     number, *path = map(int, _NUMBERS.findall(expression))
-    return next(p for p in kernel.params if p.num == number), tuple(path)
+    return kernel.params[number], tuple(path)
 
 
 RunTimeValues = Callable[..., tuple[object, ...]]

@@ -47,15 +47,15 @@ def _common_backend(located: Sequence[tuple[str, Location]]) -> Backend:
     firsts: dict[Location, str] = {}
     for name, location in located:
         firsts.setdefault(location, name)
+    for backend in backends.values():
+        if all(registry.serves(backend, location) for location in firsts):
+            return backend
     for location, name in firsts.items():
         if not registry.serving(location):
             raise NoBackend(
                 f"argument {name!r} lives in {describe_location(location)}, and no installed backend runs there "
                 f"(there are {', '.join(backends) or 'none'})"
             )
-    for backend in backends.values():
-        if all(registry.serves(backend, location) for location in firsts):
-            return backend
     first_name, first = located[0]
     home = set(registry.serving(first))
     other_name, other = next(((n, at) for n, at in located if not home & set(registry.serving(at))), located[-1])

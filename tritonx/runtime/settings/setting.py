@@ -46,8 +46,8 @@ class Knob(Generic[T]):
 
     @property
     def default(self) -> T:
-        default: Any = self._default() if callable(self._default) else self._default
-        return default
+        found: Any = self._default() if callable(self._default) else self._default
+        return found
 
     @overload
     def __get__(self, group: None, owner: type) -> Knob[T]: ...
@@ -67,9 +67,10 @@ class Knob(Generic[T]):
 
     def get(self) -> T:
         """What the environment says, else the default."""
-        if self.env is None or getenv(self.env) is None:
-            return self.default
-        return cast(T, read(self.env, self._parse))
+        if self.env is not None and getenv(self.env) is not None:
+            return cast(T, read(self.env, self._parse))
+        default: Any = self._default() if callable(self._default) else self._default
+        return default
 
     def transform(self, val: T) -> T:
         """What is read where ``val`` was assigned."""

@@ -275,7 +275,7 @@ def _key() -> str:
 @cache
 def object_file() -> bytes:
     """From the folder of sealed kernels or the cache, which check its digest, or compiled and stored there."""
-    for manager in (sealed.sealed_files(_key()), get_cache_manager(_key())):
+    for manager in (sealed.sealed_files(_key(), sealed.folders()), get_cache_manager(_key())):
         group = None if manager is None else manager.get_group(_GROUP)
         if group is not None and _FILE in group:
             with contextlib.suppress(OSError), open(group[_FILE], "rb") as file:  # unless it was just cleared
