@@ -12,12 +12,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Options, Target
-from tritonx.backends.contract.options import option_names
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import NoBackend
 
@@ -261,11 +260,16 @@ def portable_options() -> frozenset[str]:
 def parse_options(backend: Backend, target: Target, given: Mapping[str, object]) -> Options:
     """The backend's options with ``given`` applied, of which it has what it knows and no `portable_options` that are
     others'. Raises ``KeyError`` for any other that it does not know, ``ValueError`` for an impossible value."""
-    known = option_names(backend.options_type)
+    known = _names_of(backend.options_type)
     if not known.issuperset(given):
         foreign = portable_options() - known
         given = {name: value for name, value in given.items() if name not in foreign}
     return backend.parse_options(target, given)
+
+
+@cache
+def _names_of(options: type[Options]) -> frozenset[str]:
+    return frozenset(field.name for field in fields(options))
 
 
 def launch_options(backend: Backend, target: Target, given: Mapping[str, object]) -> Options:

@@ -137,3 +137,34 @@ def test_what_tritonx_tune_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (tmp_path / "found.json").write_text(text)
         with pytest.raises(Mistake, match=what):
             seal.members(path)
+
+
+FIRST = """
+import os, sys
+import numpy as np
+from kernels import k
+
+x, before, opened, on = np.zeros(1024, np.float32), set(sys.modules), [], []
+
+def audit(event, given):
+    if on and event == "open":
+        opened.append(os.path.basename(str(given[0])))
+
+sys.addaudithook(audit)
+on.append(True)
+k[lambda args: (-(-512 // args["B"]),)](x, 512)
+on.clear()
+print(x[:512].all(), x[512:].any(), k.best_config, opened, sorted(set(sys.modules) - before))
+"""
+
+
+@pytest.mark.parametrize("target", [{}, {"target": "cpu"}])
+def test_a_first_launch_of_a_tuned_kernel_reads_its_code_alone(target: dict[str, str], tmp_path: Path) -> None:
+    """The winners were read when the kernel was declared, and the backends were asked for devices where one is for a
+    target."""
+    path = package(tmp_path, KEYED, X | {"n": [512]}, winners=[{**WINNER, **target}])
+    assert seal.main([path, "-o", str(tmp_path / "sealed"), "--workers", "0", "--draws", "0"]) == 0
+    (tmp_path / "program.py").write_text(FIRST)
+    done = run(tmp_path, "program.py", TRITONX_SEALED="sealed", TRITONX_BACKEND="cpu")
+    chosen = "B: 32, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None, ir_override: None"
+    assert done.stdout == f"True False {chosen} ['k.obj'] []\n", done.stderr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from tritonx.kernel.source import JITCallable
@@ -16,13 +16,14 @@ def of_sealed_package(
     configs: Sequence[Config],
     values: Mapping[str, object],
     dtypes: Sequence[object],
-    target: str,
+    target: Callable[[], str],
 ) -> Config | None:
     """The configuration of ``configs`` that a sealed folder has for a launch; None where it says nothing of this
-    kernel, or of one with another source. ``values`` are those of the tuner's key, ``dtypes`` those of all arrays.
-    Raises NotSealed where it has one for other launches, and no fallback."""
+    kernel, or of one with another source. ``values`` are those of the tuner's key, ``dtypes`` those of all arrays,
+    ``target`` says where it would run, and is asked where a winner is for one target. Raises NotSealed where the folder
+    has winners for other launches alone, and no fallback."""
     name = kernel.__name__
-    known = ((where, _winners(where).get(f"{name} {kernel.cache_key}")) for where in folders())
+    known = ((where, winners_of(where).get(f"{name} {kernel.cache_key}")) for where in folders())
     where, winners = next((each for each in known if each[1] is not None), ("", None))
     if winners is None:
         return None
@@ -31,11 +32,11 @@ def of_sealed_package(
     found = next((each for each in winners["chosen"] if _is_for(each, asked, names, target)), None)
     text = winners["fallback"] if found is None else found["config"]
     if text is None:
-        raise NotSealed(f"{name} has no winner in {where} for {_shown(asked, names, target)}: {_known(winners)}")
-    known = {config.meaning(): config for config in configs}
-    if text not in known:
+        raise NotSealed(f"{name} has no winner in {where} for {_shown(asked, names, target())}: {_known(winners)}")
+    config = next((config for config in configs if config.meaning() == text), None)
+    if config is None:
         raise NotSealed(f"{name} was sealed in {where} with configurations that its tuner no longer has: seal again")
-    return known[text]
+    return config
 
 
 def dtype_text(dtype: object) -> str:
@@ -47,8 +48,10 @@ def dtype_text(dtype: object) -> str:
     return str(dtype).rpartition(".")[2]
 
 
-def _is_for(winner: Winner, values: Mapping[str, str], dtypes: Sequence[str], target: str) -> bool:
-    return winner["values"] == values and winner["dtypes"] in (None, dtypes) and winner["target"] in (None, target)
+def _is_for(winner: Winner, values: Mapping[str, str], dtypes: Sequence[str], target: Callable[[], str]) -> bool:
+    if winner["values"] != values or winner["dtypes"] not in (None, dtypes):
+        return False
+    return winner["target"] is None or winner["target"] == target()
 
 
 def _shown(values: Mapping[str, str], dtypes: Sequence[str] | None, target: str | None) -> str:
@@ -63,6 +66,7 @@ def _known(winners: Winners) -> str:
 
 
 @lru_cache(maxsize=8)
-def _winners(path: str) -> Mapping[str, Winners]:
+def winners_of(path: str) -> Mapping[str, Winners]:
+    """Those that a sealed folder has, by the name and the digest of the kernel."""
     manifest = read_manifest(path)
     return {} if isinstance(manifest, str) else manifest["winners"]

@@ -392,7 +392,10 @@ class Tuner(Named, KernelInterface[Any]):
         from tritonx.runtime.tuning.sealed_winners import of_sealed_package
 
         values, dtypes = named_key(key, self.keys, self.arg_names, args, kwargs)
-        target = str(driver.get_active().get_current_target())
+
+        def target() -> str:
+            return str(driver.get_active().get_current_target())
+
         return of_sealed_package(self._kernel(), self.configs, values, dtypes, target)
 
     def _tell(self, key: tuple[object, ...], used_cache: bool) -> None:
