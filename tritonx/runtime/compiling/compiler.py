@@ -165,13 +165,9 @@ def _tuples(value: Any) -> Any:
 _NESTED = frozenset({list, dict})
 
 
-def fields_of(text: str | bytes) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
-    """A kernel's metadata and parameters, of the text that its entry in the cache has. Raises for another text."""
-    return fields_from(json.loads(text))
-
-
-def fields_from(stored: dict[str, Any]) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
-    """The same of what the text holds."""
+def fields_of(stored: dict[str, Any]) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
+    """A kernel's metadata and parameters, of what the text holds that its entry in the cache has. Raises for what is
+    another."""
     parameters = tuple([Parameter(*p) for p in stored["parameters"]])
     target = Target(**stored["target"])
     others = {name: value for name, value in stored.items() if name not in ("parameters", "target")}
@@ -199,7 +195,7 @@ class _Stored:
     """What is stored of a kernel: the paths of its files, its metadata, and of a sealed one the files."""
 
     paths: Mapping[str, str]
-    metadata: dict[str, Any]
+    metadata: dict[str, object]
     sealed: SealedMember | None = None
 
     def stage(self, name: str, binary: bool, code: str) -> StoredFile | str | bytes:
@@ -233,7 +229,7 @@ def _from_cache(
         found = _stored(manager, f"{file_name}.json", code)
         if found is None:
             return None
-        fields, parameters = fields_from(found.metadata)
+        fields, parameters = fields_of(found.metadata)
         stages: tuple[str, ...] = fields["stages"]
         binary = set(fields["binary_stages"])
         group = found.paths
@@ -446,7 +442,7 @@ class Compile:
             raise BackendContractError(
                 f"backend {self.backend.name!r} put something into the metadata that JSON cannot hold: {error}"
             ) from error
-        fields, parameters = fields_of(text)
+        fields, parameters = fields_of(json.loads(text))
         group: dict[str, str] = {}
         only_binary = knobs.compilation.store_binary_only
         for stage, content in made.asm.items():

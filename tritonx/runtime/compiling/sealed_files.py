@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from tritonx.runtime import knobs
 from tritonx.runtime.cache import GROUP_PREFIX, FileCacheManager, members_of_group
@@ -94,7 +94,7 @@ class Indexed(TypedDict):
     """A member in the index: name of a file → its digest and size, and the metadata."""
 
     files: Mapping[str, tuple[str, int]]
-    metadata: dict[str, Any]
+    metadata: dict[str, object]
 
 
 def read_index(folder: str) -> None:
@@ -150,7 +150,7 @@ class SealedMember:
 
     folder: str
     files: Mapping[str, tuple[str, int]]
-    metadata: dict[str, Any]
+    metadata: dict[str, object]
     code: bytes
 
     @property

@@ -148,11 +148,11 @@ def _launches(path: str) -> Mapping[str, Launches]:
 
 def _read_one(backend: Backend, path: str, kernel: str, key: str) -> None:
     """Read the metadata of a member, which others of its backend resemble: a class is made for them."""
-    from tritonx.runtime.compiling.compiler import FILE_NAME_LIMIT, fields_from
+    from tritonx.runtime.compiling.compiler import FILE_NAME_LIMIT, fields_of
     from tritonx.runtime.compiling.kernel_metadata import make_metadata
     from tritonx.runtime.compiling.sealed_files import SealedFolder
 
     name, stage = kernel[:FILE_NAME_LIMIT], backend.binary_stage
     member = SealedFolder(key, path).member(f"{name}.json", f"{name}.{stage}")
     if member is not None:
-        make_metadata(fields_from(member.metadata)[0])
+        make_metadata(fields_of(member.metadata)[0])

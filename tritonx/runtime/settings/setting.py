@@ -69,8 +69,7 @@ class Knob(Generic[T]):
         """What the environment says, else the default."""
         if self.env is not None and getenv(self.env) is not None:
             return cast(T, read(self.env, self._parse))
-        default: Any = self._default() if callable(self._default) else self._default
-        return default
+        return self.default
 
     def transform(self, val: T) -> T:
         """What is read where ``val`` was assigned."""
