@@ -8,6 +8,7 @@ from tritonx.backends.amd.layout_target import alternates, copied_widths
 from tritonx.backends.amd.options import AmdOptions, hints_of
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
 from tritonx.backends.amd.passes.carry_scalar_pointers import CarryScalarPointers
+from tritonx.backends.amd.passes.copy_first_again import CopyFirstAgain
 from tritonx.backends.amd.passes.order_copies import OrderCopies
 from tritonx.backends.amd.passes.pointers_for_buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.passes.use_buffer_accesses import UseBufferAccesses
@@ -30,7 +31,7 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     chip, threads = processor(target), options.num_warps * target.warp_size
     kept = chip.lane_registers(threads) // KEPT * 4 * threads
     yield Insert(SplitDots(chip.shared_bytes, kept), instead="split-dots")
-    yield Insert(ExpandPipeline(short=True), instead="expand-pipeline")
+    yield Insert(ExpandPipeline(short=True, marks=True), instead="expand-pipeline")
     yield Insert(OrderCopies(copied_widths(target, options)), after="expand-pipeline")
     yield Insert(ShareCounters(), after="cse")
     yield Insert(Rematerialise(shared=SHARED_REGISTERS), after="dce")
@@ -38,6 +39,7 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     if isinstance(options, AmdOptions) and options.buffer_ops:
         yield Insert(CarryScalarPointers(), before="widen-float8")
         yield Insert(UseBufferAccesses(), before="widen-float8")
+    yield Insert(CopyFirstAgain(), before="widen-float8")
     yield Insert(DeadCodeElimination(), before="widen-float8")
     if alternates(target, options):
         yield Insert(BlockPingpong(attention="attention" in hints_of(options)), after="insert-barriers")

@@ -47,7 +47,7 @@ from tritonx.transforms.pipelining.loop_schedule import (
     schedule_of,
     scheduled_loops,
 )
-from tritonx.transforms.pipelining.run_ahead import may_run_ahead, predicate
+from tritonx.transforms.pipelining.run_ahead import UNREAD, may_run_ahead, predicate
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,14 @@ class ExpandPipeline(ModulePass):
         on=("scf.for",),
         creates=("arith", "tt.splat", "scf", "ttg.async_wait"),
         reads=("loop.stage", "loop.cluster"),
+        writes=(UNREAD,),
         needs=("schedule-loops", "buffer-values"),
     )
 
     short: bool = False
     """Whether to write out loops of few iterations."""
+    marks: bool = False
+    """Whether to mark copies without a mask of their own: for iterations that there are not nothing reads them."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in scheduled_loops(op):
@@ -79,7 +82,7 @@ class ExpandPipeline(ModulePass):
             assert schedule is not None
             if (fault := fault_of(schedule)) is None:
                 with in_place_of(loop):
-                    _Expansion(schedule).run(short=self.short)
+                    _Expansion(schedule, marks=self.marks).run(short=self.short)
             else:
                 explain(TOPIC, loop, f"not pipelined: {fault}")
                 drop_schedule(loop)
@@ -101,7 +104,8 @@ needed an interval before that is what is yielded for it."""
 
 
 class _Expansion:
-    def __init__(self, schedule: LoopSchedule) -> None:
+    def __init__(self, schedule: LoopSchedule, *, marks: bool) -> None:
+        self.marks = marks
         self.schedule, self.loop, self.last = schedule, schedule.loop, schedule.last
         self.body = self.loop.body.block
         self.counter = self.body.args[0]
@@ -218,7 +222,7 @@ class _Expansion:
         """The results of a copy of an op, which does something only where `holds`, if that is given."""
         made = builder.insert(clone(op, values))
         drop_place(made)
-        return (made if holds is None else predicate(made, holds)).results
+        return (made if holds is None else predicate(made, holds, marks=self.marks)).results
 
     # --- in front of the loop
 

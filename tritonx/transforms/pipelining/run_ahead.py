@@ -7,6 +7,7 @@ made all the same, though it is empty, because waits count groups.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.buffers import aliases_of
@@ -34,6 +35,8 @@ from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.licm import harmless_divisor
 
 _MASKED = (tile.LoadOp, AsyncCopyGlobalToLocalOp)
+UNREAD = "tritonx.unread"
+"""Marks a copy where nothing reads what it writes if its mask is false."""
 
 
 def may_run_ahead(op: Operation, loop: scf.ForOp) -> bool:
@@ -88,9 +91,9 @@ def _is_own(effect: Effect, *, takes: bool) -> bool:
             return False
 
 
-def predicate(op: Operation, holds: SSAValue) -> Operation:
+def predicate(op: Operation, holds: SSAValue, *, marks: bool) -> Operation:
     """Keep `op`, with what is in its regions, from doing anything where `holds` is false. Returns `op`, or what stands
-    in its place."""
+    in its place. A copy that had no mask is marked `UNREAD` where it `marks` such."""
     if constant_of(holds) == 1:
         return op
     for inner in ops_in(op):
@@ -100,7 +103,10 @@ def predicate(op: Operation, holds: SSAValue) -> Operation:
             inner.operands[0] = builder.emit(arith.OrIOp, (inner.cond, there_is_none), (i1,))
             continue
         if isinstance(inner, _MASKED):
+            marked = marks and inner.mask is None and isinstance(inner, AsyncCopyGlobalToLocalOp)
             made = _mask(inner, holds, builder)
+            if marked:
+                made.attributes[UNREAD] = UnitAttr()
             op = made if inner is op else op
         elif (given := predicate_of(inner)) is not None:
             number = next(i for i, value in enumerate(inner.operands) if value is given)
