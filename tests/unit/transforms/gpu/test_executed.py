@@ -47,7 +47,13 @@ from tritonx_testing.generate import random_kernel
 SEED = int(os.environ["TRITONX_SEED"])
 KERNELS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
 DRAWS = max(1, KERNELS // 10)
-FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences", "schedule-loops"}
+FROM_FILES = {
+    "allocate-warp-groups",
+    "allocate-global-scratch",
+    "allocate-tensor-memory",
+    "insert-fences",
+    "schedule-loops",
+}
 """Passes for what no kernel of the language has, but files have: FileCheck tests hold them."""
 
 DESCRIBED = {"view-transposed", "map-at-launch"}
@@ -55,7 +61,8 @@ DESCRIBED = {"view-transposed", "map-at-launch"}
 `tests/unit/backends/nvidia`."""
 
 PIPELINES = {
-    "buffer-values", "expand-pipeline", "late-store-waits", "order-copies", "start-products", "wait-for-products",
+    "buffer-values", "expand-pipeline", "late-store-waits", "order-copies", "share-counters", "start-products",
+    "wait-for-products",
 }  # fmt: skip
 """Passes for loops with a schedule: `test_pipelines` and `test_expand_pipeline`."""
 
