@@ -28,6 +28,7 @@ CALLED_BY_OTHERS = {
     r"get_(callable_region|argument_types|result_types)": "xDSL's interface of what can be called",
     r"compile_text|to_ptx|try_to_link": "a helper process, by module and name",
     r"keep_in|keep_declared|iterate|operate|looped": "kernels as `interpreter/rewrite.py` writes them",
+    r"begin_described": "launches as `runtime/launch/binder.py` writes them",
     r"_Exporter|_Strided": "casts, which name them in strings",
     r"__call__": "protocols",
     r"_base64": "PyTorch",
