@@ -247,7 +247,10 @@ class Pressure:
         return sum(held.values()) + sum(words(type_of(result)) for result in made_here)
 
     def _is_asked_for(self, value: SSAValue, number: int) -> bool:
-        """Whether an op up to so many needs all elements of what is computed one by one."""
+        """Whether an op up to so many needs all elements of what is computed one by one; not of what has fewer
+        numbers than elements."""
+        if isinstance(value.owner, SPREAD):
+            return False
         users = (self.block.find_ancestor_op_in_block(use.operation) for use in value.uses)
         return any(user is not None and user not in self.late and self.number[user] <= number for user in users)
 
@@ -289,12 +292,24 @@ class Pressure:
         """By how much what is held changes at each op, of what ops from ``first`` on use; with ``own`` of what ops of
         the block make."""
         changes = [0] * (len(self.ops) + 2)
-        for value in {operand for op in self.ops[first:] for operand in op.operands}:
+        for value in self._needed(first):
             if (taken := _words(value)) and not (own and value.owner not in self.number):
                 made = self.number.get(value.owner, -1) + 1 if isinstance(value.owner, Operation) else 0
                 changes[max(first, made)] += taken
                 changes[self.end(value) + 1] -= taken
         return changes
+
+    def _needed(self, first: int) -> set[SSAValue]:
+        """What ops from ``first`` on use, and what that is computed of an element at a time."""
+        needed = {operand for op in self.ops[first:] for operand in op.operands}
+        left = [*needed]
+        while left:
+            made = left.pop().owner
+            if isinstance(made, Operation) and made in self.late and self.number[made] < first:
+                more = set(made.operands) - needed
+                needed |= more
+                left += more
+        return needed
 
 
 def _is_written_late(op: Operation) -> bool:

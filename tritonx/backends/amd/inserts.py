@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonx.analysis.registers import RegisterFile
 from tritonx.backends.amd.layout_target import alternates, copied_widths
 from tritonx.backends.amd.options import AmdOptions, hints_of
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
@@ -11,6 +12,7 @@ from tritonx.backends.amd.passes.carry_scalar_pointers import CarryScalarPointer
 from tritonx.backends.amd.passes.copy_first_again import CopyFirstAgain
 from tritonx.backends.amd.passes.order_copies import OrderCopies
 from tritonx.backends.amd.passes.pointers_for_buffer_atomics import PointersForBufferAtomics
+from tritonx.backends.amd.passes.remake_loop_offsets import RemakeLoopOffsets
 from tritonx.backends.amd.passes.use_buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.targets import SHARED_REGISTERS, processor
 from tritonx.backends.api import Options, Target
@@ -34,11 +36,12 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     yield Insert(ExpandPipeline(short=True, marks=True), instead="expand-pipeline")
     yield Insert(OrderCopies(copied_widths(target, options)), after="expand-pipeline")
     yield Insert(ShareCounters(), after="cse")
-    yield Insert(Rematerialise(shared=SHARED_REGISTERS), after="dce")
+    yield Insert(Rematerialise(chip.lane_registers(threads), SHARED_REGISTERS), after="dce")
     yield Insert(PointersForBufferAtomics(), before="widen-float8")
     if isinstance(options, AmdOptions) and options.buffer_ops:
         yield Insert(CarryScalarPointers(), before="widen-float8")
         yield Insert(UseBufferAccesses(), before="widen-float8")
+        yield Insert(RemakeLoopOffsets(chip.lane_registers(threads) - RegisterFile.working), before="widen-float8")
     yield Insert(CopyFirstAgain(), before="widen-float8")
     yield Insert(DeadCodeElimination(), before="widen-float8")
     if alternates(target, options):

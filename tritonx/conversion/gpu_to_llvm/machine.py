@@ -242,6 +242,10 @@ class Machine(ABC):
         size = max(nbytes, 16)
         return f"{symbol} = internal addrspace({self.shared_space}) global [{size} x i8] undef, align 16"
 
+    def lane_registers(self, threads: int) -> int | None:
+        """Registers that each of so many threads of a block may have; None where accesses are not planned by it."""
+        return None
+
     # ---- the thread's position
 
     @abstractmethod

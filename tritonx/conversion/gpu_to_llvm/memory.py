@@ -106,7 +106,7 @@ def _by_dim(f: FunctionEmitter, mask: SSAValue) -> str:
 
 
 def load(op: tile.LoadOp, f: FunctionEmitter) -> None:
-    plan = cut(op, f, op.ptr, op.mask, may_split=True)
+    plan = cut(op, f, op.ptr, op.mask, may_split=f.module.has_room(op, op.result))
     say_if_narrow(op, f, plan, f.module.axis_info.of(op.ptr), op.mask)
     access = plan.access
     pointers = f.scalars(f.get(op.ptr))
@@ -175,7 +175,7 @@ def gather_parts(f: FunctionEmitter, access: Access, parts: list[str], plan: Cut
 
 
 def store(op: tile.StoreOp, f: FunctionEmitter) -> None:
-    plan = cut(op, f, op.ptr, op.mask, may_split=True)
+    plan = cut(op, f, op.ptr, op.mask, may_split=f.module.has_room(op, op.value))
     say_if_narrow(op, f, plan, f.module.axis_info.of(op.ptr), op.mask)
     pointers, value = f.scalars(f.get(op.ptr)), f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))

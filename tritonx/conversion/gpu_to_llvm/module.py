@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
+from tritonx.analysis.registers import Pressure, RegisterFile, words
 from tritonx.analysis.written import written_arguments
 from tritonx.conversion.gpu_options import GpuOptions
 from tritonx.conversion.gpu_to_llvm import global_scratch, regions
@@ -33,7 +34,7 @@ from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
 from tritonx.ir.properties import stated_number
 from tritonx.ir.region_records import Regions
-from tritonx.ir.types import encoding_of
+from tritonx.ir.types import encoding_of, type_of
 from tritonx.transforms.gpu.allocate_global_scratch import ALIGNMENT, SIZE
 
 KERNEL_BARRIER = 1
@@ -90,6 +91,7 @@ class ModuleEmitter(Module):
         self.launch_registers = self._attribute("ttg.maxnreg") or None
         self.regions = Regions.of(module, options.instrumentation_mode, self.num_warps)
         self._foreign: list[Operation] = []
+        self._pressure: dict[Block, Pressure] = {}
 
     def type(self, type_: Attribute) -> str:
         """The LLVM type of a scalar, of one element of a tile, or of where a buffer starts."""
@@ -101,6 +103,18 @@ class ModuleEmitter(Module):
     @cached_property
     def axis_info(self) -> AxisFacts:
         return analyze_axes(self.op)
+
+    def has_room(self, op: Operation, whole: SSAValue) -> bool:
+        """Whether a thread has registers for all elements of ``whole`` at ``op``, beside what it holds across it."""
+        limit = self.machine.lane_registers(self.num_warps * self.machine.warp_size)
+        if limit is None:
+            return True
+        block = op.parent
+        assert block is not None
+        if block not in self._pressure:
+            self._pressure[block] = Pressure(block)
+        held = self._pressure[block].across(op) + words(type_of(whole))
+        return held + RegisterFile.working <= limit
 
     def call(self, f: FunctionEmitter, callee: str, arguments: list[Tile], results: list[Attribute]) -> list[Tile]:
         """A call of a function that was not inlined; tiles travel in their wide form."""

@@ -252,7 +252,7 @@ def _say(f: FunctionEmitter, op: BufferLoadOp | BufferStoreOp, plan: Cut) -> Non
 
 
 def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
-    plan = cut(f, op, op.result.type, may_split=True)
+    plan = cut(f, op, op.result.type, may_split=f.module.has_room(op, op.result))
     _say(f, op, plan)
     if not plan.split or op.mask is None:
         f.result(op, loaded(f, op, plan))
@@ -278,7 +278,7 @@ def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, plan: Cut
 
 def store(op: BufferStoreOp, f: FunctionEmitter) -> None:
     """Of threads that hold copies of an element one stores it; the others' offsets are out of range."""
-    plan = cut(f, op, op.value.type, may_split=True)
+    plan = cut(f, op, op.value.type, may_split=f.module.has_room(op, op.value))
     _say(f, op, plan)
     buffer = Buffer(f, op, plan.access.elem)
     value = f.get(op.value)

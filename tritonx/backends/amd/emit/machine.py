@@ -114,11 +114,18 @@ class AmdMachine(Machine):
     def shared_memory(self, symbol: str, nbytes: int) -> str:
         return f"{symbol} = internal addrspace(3) global [{max(nbytes, 4)} x i8] poison, align 16"
 
+    def lane_registers(self, threads: int) -> int:
+        return self.processor.lane_registers(threads)
+
     # ---- the thread's position
 
     def thread_id(self, f: FunctionEmitter) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.workitem.id.x", [])
         return f.inst(f"call range(i32 0, {f.module.num_warps * self.warp_size}) i32 {symbol}()")
+
+    def thread_id_anew(self, f: FunctionEmitter) -> str:
+        """Through an empty piece of assembly, of which no two are merged and none moves across a barrier."""
+        return f.inst(f'call i32 asm sideeffect "", "=v,0"(i32 {self.thread_id(f)})')
 
     def nanoseconds(self, f: FunctionEmitter) -> str:
         """The counter goes up 100 million times a second (CDNA 3 ISA, "S_MEMREALTIME"; RDNA 3 ISA, "S_SENDMSG_RTN")."""
