@@ -23,5 +23,5 @@ module {
 // CHECK-NEXT: proton.record end event 2 "copy"
 // GENERIC: "proton.record"() <{isStart, name = "load x"}> : () -> ()
 // GENERIC: "proton.record"() <{name = "load x"}> {note = 1 : i32} : () -> ()
-// GENERIC: "proton.record"() <{isStart, event = 2 : i32, name = "copy"}> : () -> ()
+// GENERIC: "proton.record"() <{event = 2 : i32, isStart, name = "copy"}> : () -> ()
 // GENERIC: "proton.record"() <{event = 2 : i32, name = "copy"}> : () -> ()
