@@ -39,6 +39,7 @@ from typing import Any
 
 import numpy as np
 
+from tritonx_testing.emulators.amd import gfx90a
 from tritonx_testing.emulators.amd.clocks import Clock
 from tritonx_testing.emulators.amd.direct_loads import (
     ACCESSES,
@@ -68,22 +69,6 @@ from tritonx_testing.emulators.amd.register_files import (
     step,
 )
 from tritonx_testing.emulators.amd.scaled_matrix import LOAD_SCALES, ScaledMultiply, is_told_types
-
-V_MAD_F32, V_FMA_F32 = 0xD1C1, 0xD1CB
-"""Opcodes of gfx90a's product with a sum, rounded twice, and of the one rounded once, in whose place no table of the
-emulator has the former. LLVM takes it in divisions of integers and halves alone, which correct what it leaves."""
-V_MAC_F32, V_FMAC_F32 = 0x16, 0x3B
-"""The same with the sum in the destination, in seven bits (VOP2); gfx950 has a product of bfloats at the former."""
-
-PRODUCTS_OF_GFX90A = {
-    0xD3D4: "V_MFMA_I32_32X32X8_I8",
-    0xD3D5: "V_MFMA_I32_16X16X16_I8",
-    0xD3E6: "V_MFMA_F32_32X32X8_BF16",
-    0xD3E7: "V_MFMA_F32_16X16X16_BF16",
-}
-"""Of codes that are other products on its successors, or none."""
-V_MFMA_F32_16X16X16_F16 = 0xD3CD
-"""A product with a code on all of them, as which the emulator reads the fields of those."""
 
 READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
 """Instructions that read the LDS at every lane's address."""
@@ -142,8 +127,8 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
             ctypes.memmove(pc, struct.pack("<I", S_NOP) * (inst.size() // 4), inst.size())
         operation = getattr(getattr(inst, "op", None), "name", "")
         lanes = emu._wave_size(arch)
-        if processor[0] == "gfx90a":
-            operation = PRODUCTS_OF_GFX90A.get(int.from_bytes(ctypes.string_at(pc + 2, 2), "little"), operation)
+        if processor[0] == gfx90a.PROCESSOR:
+            operation = gfx90a.product_of(int.from_bytes(ctypes.string_at(pc + 2, 2), "little")) or operation
         if operation.startswith(("V_MFMA", "V_WMMA")):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
             if is_told_types(operation):
@@ -232,12 +217,8 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
         code = int.from_bytes(ctypes.string_at(pc + 2, 2), "little")
         if code in CACHE_INVALIDATIONS.get(processor[0] if arch == "cdna" else arch, ()):
             ctypes.memmove(pc, struct.pack("<II", S_NOP, S_NOP), 8)
-        if processor[0] == "gfx90a":
-            if code == V_MAD_F32:
-                code = V_FMA_F32
-            elif code >> 9 == V_MAC_F32:
-                code = V_FMAC_F32 << 9 | code & 0x1FF
-            ctypes.memmove(pc + 2, code.to_bytes(2, "little"), 2)
+        if processor[0] == gfx90a.PROCESSOR:
+            ctypes.memmove(pc + 2, gfx90a.rounded_once(code).to_bytes(2, "little"), 2)
         first, second = struct.unpack("<II", ctypes.string_at(pc, 8))
         if arch != "cdna":
             return decode_out_of_place(pc, arch)
@@ -290,12 +271,13 @@ ROW_BCAST_15, ROW_BCAST_31 = 0x142, 0x143
 
 
 def own_bytes(data: bytes, arch: str, processor: str) -> bytes:
-    """Without what can be no part of the instruction: of CDNA one alone has more than 8 bytes. A product that is
-    gfx90a's alone has the code of another one."""
+    """Without what can be no part of the instruction: of CDNA one alone has more than 8 bytes. Products that
+    are gfx90a's alone have the code of another one."""
     if arch != "cdna" or data[2:4] == LOAD_SCALES:
         return data
-    if processor == "gfx90a" and int.from_bytes(data[2:4], "little") in PRODUCTS_OF_GFX90A:
-        return data[:2] + V_MFMA_F32_16X16X16_F16.to_bytes(2, "little") + data[4:8]
+    if processor == gfx90a.PROCESSOR:
+        code = gfx90a.readable(int.from_bytes(data[2:4], "little"))
+        return data[:2] + code.to_bytes(2, "little") + data[4:8]
     return data[:8]
 
 
