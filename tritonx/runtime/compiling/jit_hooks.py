@@ -16,12 +16,15 @@ from weakref import WeakValueDictionary
 
 from tritonx.backends.api import Options, Target
 from tritonx.kernel.source import NO_MODULE, JITCallable
+from tritonx.runtime import knobs
 from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.errors import OtherKernel, TritonError
 from tritonx.runtime.launch.placement import Placement
 
 if TYPE_CHECKING:
+    from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
     from tritonx.runtime.compiling.jit_function import JITFunction
+    from tritonx.runtime.compiling.request import Request
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,26 @@ def source_of_data(kernel: JITFunction, text: str) -> tuple[ASTSource, Target, d
         {tuple(path): marks for path, marks in data["attrs"]},
     )
     return source, Target(**data["target"]), {k: _decode(v) for k, v in data["options"].items()}
+
+
+def compile_with_hooks(asked: Request, source: ASTSource, warmup: bool) -> CompiledKernel | None:
+    """The kernel that a launch asks for, between the two hooks; a future of it where compiles are asynchronous, None
+    where a hook took the compile over."""
+    from tritonx.runtime.async_compile import CompileRequest, active_mode
+
+    place, options = asked.placement, asked.options
+    before = knobs.runtime.jit_cache_hook
+    if before is not None and call_hook(before, asked.hook_key, source, place, options, warmup, before=True):
+        return None
+    mode = active_mode.get()
+    request = CompileRequest(source, place.target, options)
+    kernel: Any = mode.submit((source.hash(), asked.hook_key), request) if mode is not None else request()
+    if kernel is None:
+        return None
+    after = knobs.runtime.jit_post_compile_hook
+    if after is not None:
+        call_hook(after, asked.hook_key, source, place, options, warmup, before=False)
+    return kernel
 
 
 def call_hook(

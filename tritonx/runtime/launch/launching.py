@@ -346,11 +346,13 @@ class Launcher:
 
     def _compiled_for(self, request: Request, warmup: bool) -> Any:
         """The kernel, or the future of one; None where a cache hook took the compile over."""
+        from tritonx.runtime.compiling.jit_hooks import compile_with_hooks
+
         placement, wanted = request.placement, request.wanted
         kernel = self._compiled.get(request.key)
         if kernel is None:
             source = ASTSource(self.kernel, wanted.signature, wanted.constants, wanted.attrs)
-            kernel = self._compile_with_hooks(request, source, warmup)
+            kernel = compile_with_hooks(request, source, warmup)
             if kernel is not None:
                 self._compiled[request.key] = kernel
             for value in wanted.constants.values():
@@ -370,24 +372,6 @@ class Launcher:
             except BaseException:
                 del self._compiled[memory_key]
                 raise
-        return kernel
-
-    def _compile_with_hooks(self, asked: Request, source: ASTSource, warmup: bool) -> CompiledKernel | None:
-        from tritonx.runtime.async_compile import CompileRequest, active_mode
-        from tritonx.runtime.compiling.jit_hooks import call_hook
-
-        place, options = asked.placement, asked.options
-        before = knobs.runtime.jit_cache_hook
-        if before is not None and call_hook(before, asked.hook_key, source, place, options, warmup, before=True):
-            return None
-        mode = active_mode.get()
-        request = CompileRequest(source, place.target, options)
-        kernel: Any = mode.submit((source.hash(), asked.hook_key), request) if mode is not None else request()
-        if kernel is None:
-            return None
-        after = knobs.runtime.jit_post_compile_hook
-        if after is not None:
-            call_hook(after, asked.hook_key, source, place, options, warmup, before=False)
         return kernel
 
     def _unhashable(self, grid: object, bound: dict[str, Any], options: dict[str, Any]) -> CompiledKernel:
