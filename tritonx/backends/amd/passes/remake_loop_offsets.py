@@ -92,25 +92,23 @@ def _is_by_elements(op: BufferLoadOp, facts: AxisFacts) -> bool:
 
 def _narrow_part(made: arith.AddiOp) -> int | None:
     """The operand of which a thread has few elements; None where neither is of that kind."""
-    counts = [elements(type_of(_source(operand))) for operand in made.operands]
+    counts = [elements(type_of(_source(operand)[0])) for operand in made.operands]
     least = min(counts)
     return counts.index(least) if least * PARTS <= elements(type_of(made.results[0])) else None
 
 
-def _source(value: SSAValue) -> SSAValue:
-    """What a tile's elements are found in."""
+def _source(value: SSAValue) -> tuple[SSAValue, list[Operation]]:
+    """What a tile's elements are found in, and the ops that make the tile of it, the last one first."""
+    renaming: list[Operation] = []
     while isinstance(value.owner, RENAMING) and is_tensor(type_of(value.owner.operands[0])):
+        renaming.append(value.owner)
         value = value.owner.operands[0]
-    return value
+    return value, renaming
 
 
 def _add_again(op: BufferLoadOp, made: arith.AddiOp, part: int) -> None:
     builder = Builder.before(op)
-    renaming: list[Operation] = []
-    value = made.operands[part]
-    while isinstance(value.owner, RENAMING) and is_tensor(type_of(value.owner.operands[0])):
-        renaming.append(value.owner)
-        value = value.owner.operands[0]
+    value, renaming = _source(made.operands[part])
     kept = tile.ElementwiseInlineAsmOp.create(
         operands=(value,),
         result_types=(type_of(value),),
