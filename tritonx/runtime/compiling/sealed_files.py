@@ -121,7 +121,7 @@ def _objection_above(folder: str, seen: tuple[int, ...], sharing: str) -> str | 
 
 @lru_cache(maxsize=8)
 def _index(folder: str, seen: tuple[int, ...]) -> bytes:
-    """The text of the index, with an end of line in front; nothing where there is none that is trusted."""
+    """The text of the index, with an end of line in front; empty where no trusted one is there."""
     try:
         return b"\n" + read(os.path.join(folder, INDEX))
     except OSError:

@@ -1,7 +1,7 @@
 """Copies to the LDS, for iterations that there are not, of the tile of the first iteration.
 
-A copy past the registers cannot be masked off: a lane whose mask is false reads zeros from elsewhere, and an address in
-registers of a lane takes two selects for that. Where one condition holds for all lanes, and nothing reads what is
+A copy past the registers cannot be masked off: a lane whose mask is false reads zeros from other memory, and an address
+in registers of a lane takes two selects for that. Where one condition holds for all lanes, and nothing reads what is
 copied if it is false, a lane may as well read what the first iteration has read: one pointer in scalar registers is
 selected, for all copies."""
 

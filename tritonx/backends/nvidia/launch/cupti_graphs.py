@@ -113,7 +113,7 @@ class GraphNodes:
         """The number on top of this thread's stack."""
         try:
             number = self._cupti.activity_pop_external_correlation_id(self._kind)
-        except Exception:  # there is none
+        except Exception:  # the stack is empty
             return UNKNOWN
         self._cupti.activity_push_external_correlation_id(self._kind, number)
         return number

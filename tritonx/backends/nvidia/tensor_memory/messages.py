@@ -157,7 +157,7 @@ def _of_words(words: _Bits, limit: int, *, packs: bool) -> Transfer | None:
 
 
 def _by(shape: Shape, words: _Bits, limit: int, *, packs: bool) -> Transfer | None:
-    """The instructions of that shape; None where lanes or registers are elsewhere. Half of the registers that there
+    """The instructions of that shape; None where lanes or registers differ. Half of the registers that there
     may be are moved at a time, and a quarter where that is not all and nothing limits them: ptxas's scheduling suffers
     from more (as Triton has it)."""
     step = 1 if packs else 0
