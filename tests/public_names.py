@@ -20,7 +20,7 @@ OURS = (
     *("tritonx", "tritonx.testing", "tritonx.compiler", "tritonx.runtime.arrays", "tritonx.runtime"),
     *("tritonx.tools.ragged_tma", "tritonx.tools.tensor_descriptor", "tritonx.interpreter", "tritonx.compat"),
     *("tritonx.runtime.errors", "tritonx_testing.conformance", "tritonx.backends.api", "tritonx.backends.gpu"),
-    "tritonx.backends.tile",
+    *("tritonx.backends.tile", "tritonx.experimental.gluon.layouts"),
 )
 """The modules whose names are offered beside those that Triton has."""
 

@@ -63,7 +63,7 @@ ALLOWED: dict[str, set[str]] = {
     "profiler": {"runtime", "backends.api", "backends.registry", "language", "kernel"},
     "testing": {"profiler", "runtime", "language", "interpreter", "backends.api", "backends.registry"},
     "compat": {"level", "runtime", "version"},
-    "experimental": {"kernel", "language", "runtime"},
+    "experimental": {"kernel", "language", "runtime", "layouts"},
     "tools": {
         "backends.api", "backends.registry", "backends.embedding", "ir", "dialects", "transforms", "layouts", "runtime",
         "explain", "interpreter", "frontend", "language",

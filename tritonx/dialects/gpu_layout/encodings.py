@@ -18,10 +18,10 @@ from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.dialects.gpu_layout.cta_layout import bases_of, counts_of
 from tritonx.ir.alias import Aliased
 from tritonx.ir.spelling import Spellings, TextLevel, since
 from tritonx.layouts import encodings as E
+from tritonx.layouts.cta_layout import bases_of, counts_of
 from tritonx.layouts.errors import LayoutError
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from xdsl.ir import Data, ParametrizedAttribute
@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.alias import Aliased
 from tritonx.ir.spelling import LevelError, Spellings, TextLevel, level_of
+from tritonx.layouts.tensor_memory import TensorMemoryEncoding, TensorMemoryScalesEncoding, bases_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,32 +25,6 @@ class TensorMemoryAttr(ParametrizedAttribute):
     """`#ttng.tensor_memory`: the memory that the tensor cores of Blackwell accumulate in."""
 
     name = "ttng.tensor_memory"
-
-
-@dataclass(frozen=True)
-class TensorMemoryEncoding:
-    """Blocks of `block_m` rows by `block_n` columns; `col_stride`: 32-bit columns (as a multiple of the element)
-    between columns.
-    """
-
-    block_m: int
-    block_n: int
-    col_stride: int
-    cta_split_m: int = 1
-    cta_split_n: int = 1
-    two_ctas: bool = False
-    fp4_padded: bool = False
-
-
-@dataclass(frozen=True)
-class TensorMemoryScalesEncoding:
-    """How the scales of a scaled matrix product lie in tensor memory; `order`: the order of their blocks where it is
-    not the default, `mnThenK`.
-    """
-
-    cta_split_m: int = 1
-    cta_split_n: int = 1
-    order: str = ""
 
 
 Encoding = TypeVar("Encoding", TensorMemoryEncoding, TensorMemoryScalesEncoding)
@@ -85,12 +60,6 @@ def _parts(parser: AttrParser) -> dict[str, int | bool | str]:
     if list(bases) != bases_of_parts(m, n):
         parser.raise_error(f"tensor memory is split in rows, then in columns: {bases_of_parts(m, n)}", start)
     return {"cta_split_m": m, "cta_split_n": n}
-
-
-def bases_of_parts(m: int, n: int) -> list[tuple[int, ...]]:
-    """What `CGALayout` says of a split in m parts of rows and n of columns."""
-    rows, columns = m.bit_length() - 1, n.bit_length() - 1
-    return [*((1 << bit, 0) for bit in range(rows)), *((0, 1 << bit) for bit in range(columns))]
 
 
 def _parse(parser: AttrParser, kind: type[Encoding], name: str) -> Encoding:
