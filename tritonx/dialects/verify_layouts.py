@@ -1,7 +1,8 @@
 """Verification of layouts: every tile of a `ttg` module has one, it spreads the tile over the threads that the module
 has, and the layouts of each op's operands and results hang together as the op declares (`LAYOUTS`).
 
-In a module whose tiles have no layouts, which is `tt`, only buffers are checked.
+In a module whose tiles have no layouts, which is `tt`, only buffers are checked. Tiles whose layouts passes determine
+(`gluon`) have theirs determined together with the other tiles of an op.
 """
 
 from __future__ import annotations
@@ -13,8 +14,16 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, Intege
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.gluon import undetermined
 from tritonx.dialects.gpu_layout.types import MemDescType
-from tritonx.dialects.layout_constraints import constraint_of
+from tritonx.dialects.layout_constraints import (
+    AnyLayouts,
+    CarriedTypes,
+    LayoutConstraint,
+    NoTensors,
+    constraint_of,
+    values_of,
+)
 from tritonx.ir.errors import VerifyFailure
 from tritonx.ir.types import encoding_of, i32, is_tensor, shape_of, type_of
 from tritonx.ir.walk import ops_in
@@ -101,13 +110,18 @@ class _Check:
             if types:
                 raise VerifyException("its class declares no LAYOUTS: how its layouts hang together")
             return
+        if any(undetermined(type_) for type_ in types):
+            _check_undetermined(op, constraint)
+            return
         try:
             constraint.check(op)
         except LayoutError as error:
             raise VerifyException(str(error)) from error
 
     def _tensor(self, type_: Attribute) -> None:
-        """The type has a layout for as many threads as there are."""
+        """The type has a layout for as many threads as there are, or passes determine it."""
+        if undetermined(type_) is not None:
+            return
         key = (type_, self.threads["warp"])
         if key in self.good:
             return
@@ -146,6 +160,19 @@ class _Check:
                 raise VerifyFailure(str(error), op) from error
         for inner in block.ops:
             self.op(inner)
+
+
+def _check_undetermined(op: Operation, constraint: LayoutConstraint) -> None:
+    """The layouts of an op's tensors are determined together: besides operands and results that may have any."""
+    if isinstance(constraint, AnyLayouts | CarriedTypes):
+        return
+    if isinstance(constraint, NoTensors):
+        constraint.check(op)
+    free = {value for name in getattr(constraint, "besides", ()) for value in values_of(op, name)}
+    types = [type_of(v) for v in (*op.operands, *op.results) if v not in free and is_tensor(type_of(v))]
+    for type_ in types[1:]:
+        if undetermined(types[0]) != undetermined(type_):
+            raise VerifyException(f"the layouts of all tensors are determined or none is, got {types[0]} and {type_}")
 
 
 @lru_cache(maxsize=1024)

@@ -27,6 +27,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "ub": ("tritonx.dialects.ub", "Ub"),
     "gpu": ("tritonx.dialects.gpu", "Gpu"),
     "proton": ("tritonx.dialects.proton", "Proton"),
+    "gluon": ("tritonx.dialects.gluon", "Gluon"),
     "llvm": ("tritonx.dialects.llvm", "Llvm"),
     "func": ("xdsl.dialects.func", "Func"),
     "test": ("xdsl.dialects.test", "Test"),

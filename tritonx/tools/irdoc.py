@@ -17,6 +17,7 @@ DIALECT_PAGES: dict[str, str] = {
     "shared memory and asynchronous copies.",
     "ttng": "What Hopper and later add: mbarriers, the tensor memory accelerator, warp-group products.",
     "proton": "Regions that a profiler measures: Triton's `proton`.",
+    "gluon": "Encodings of tensors whose layouts passes determine, and what asks for a layout: Triton's `gluon`.",
     "amdg": "What CDNA and RDNA add: buffer accesses, direct-to-LDS copies, scheduling hints.",
 }
 

@@ -24,6 +24,7 @@ PACKAGES = (
     "tritonx.transforms.tile",
     "tritonx.transforms.gpu",
     "tritonx.transforms.pipelining",
+    "tritonx.transforms.gluon",
     "tritonx.conversion.tile_to_gpu",
 )
 """Where the passes are that several backends may run."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tritonx.dialects import tile
+from tritonx.dialects import gluon, tile
 from tritonx.interpreter.errors import OutOfBoundsAccess
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.values import Array, dtype_of, unsigned
@@ -91,6 +91,10 @@ def _histogram(op: tile.HistogramOp, bind: Binder) -> Function:
     return histogram
 
 
+def _set_auto_layout(op: gluon.SetAutoLayoutOp, bind: Binder) -> Function:
+    return lambda src: src
+
+
 TABLE: Table = {
     **case(tile.MakeRangeOp, _make_range),
     **case(tile.SplatOp, _splat),
@@ -104,4 +108,5 @@ TABLE: Table = {
     **case(tile.SplitOp, _split),
     **case(tile.GatherOp, _gather),
     **case(tile.HistogramOp, _histogram),
+    **case(gluon.SetAutoLayoutOp, _set_auto_layout),
 }

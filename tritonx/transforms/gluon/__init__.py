@@ -1,0 +1,1 @@
+"""Layouts of Gluon kernels that the kernel leaves to the compiler."""

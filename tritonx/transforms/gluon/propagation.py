@@ -1,0 +1,144 @@
+"""Through an op, from the layout of one of its tensors to those of the others.
+
+The constraint that the op declares (`tritonx.dialects.layout_constraints`) decides which function says it. An op with
+more than one answer, such as a reshape whose result several layouts fit, gives one of them and says so: `Reached.free`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tritonx.dialects import layout_constraints as constraints
+from tritonx.dialects.control_flow import becomes, comes_from
+from tritonx.dialects.layout_constraints import LayoutConstraint, LookedUp, constraint_of, values_of
+from tritonx.ir.properties import integer_property, integers_property
+from tritonx.ir.types import is_tensor, shape_of, type_of
+from tritonx.layouts import infer
+from tritonx.layouts.encodings import DistributedEncoding, SliceEncoding
+
+Forward = Callable[[Operation, DistributedEncoding], "DistributedEncoding | None"]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A value, the encoding that it has if a neighbour has a given one, and whether another one would do as well."""
+
+    value: SSAValue
+    encoding: DistributedEncoding
+    free: bool = False
+
+
+def reached_from(value: SSAValue, encoding: DistributedEncoding) -> Iterator[Reached]:
+    """The tensors whose layouts follow from a value's."""
+    for use in value.uses:
+        for other in becomes(use.operation, use.index):
+            yield Reached(other, encoding)
+        yield from _through(use.operation, value, encoding)
+    for other in comes_from(value):
+        yield Reached(other, encoding)
+    if not isinstance(value.owner, Block):
+        yield from _through(value.owner, value, encoding)
+
+
+def _through(op: Operation, value: SSAValue, encoding: DistributedEncoding) -> Iterator[Reached]:
+    constraint = constraint_of(op)
+    if isinstance(constraint, LookedUp):
+        tables = {table for name in constraint.besides for table in values_of(op, name)}
+        for other in _tensors(op):
+            yield Reached(other, encoding, (other in tables) != (value in tables))
+        return
+    if isinstance(constraint, constraints.SameLayout | constraints.Broadcast):
+        names: tuple[str, ...] = getattr(constraint, "besides", ())
+        apart = {each for name in names for each in values_of(op, name)}
+        for other in _tensors(op) if value not in apart else ():
+            if other not in apart:
+                yield Reached(other, encoding)
+        return
+    rule = RULES.get(type(constraint)) if constraint is not None else None
+    if rule is None:
+        return
+    is_operand = value in op.operands
+    beside, across = (op.operands, op.results) if is_operand else (op.results, op.operands)
+    yield from (Reached(other, encoding) for other in beside if is_tensor(type_of(other)))
+    found = (rule.result if is_operand else rule.operand)(op, encoding)
+    if found is not None:
+        yield from (Reached(other, found, rule.free) for other in across if is_tensor(type_of(other)))
+
+
+def _tensors(op: Operation) -> list[SSAValue]:
+    return [value for value in (*op.operands, *op.results) if is_tensor(type_of(value))]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The layout of an op's results given that of its operands, and the reverse; None where none follows."""
+
+    result: Forward
+    operand: Forward
+    free: bool = False
+    """Whether other layouts would do as well."""
+
+
+def _operand_shape(op: Operation) -> tuple[int, ...]:
+    return shape_of(type_of(op.operands[0]))
+
+
+def _result_shape(op: Operation) -> tuple[int, ...]:
+    return shape_of(type_of(op.results[0]))
+
+
+def _slice(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
+    return SliceEncoding(integer_property(op, "axis"), encoding)
+
+
+def _parent(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:
+    """Only a slice says how the larger tile lies."""
+    axis = integer_property(op, "axis")
+    return encoding.parent if isinstance(encoding, SliceEncoding) and encoding.dim == axis else None
+
+
+def _transposed(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
+    return infer.transposed(encoding, integers_property(op, "order"), _operand_shape(op))
+
+
+def _transposed_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
+    return infer.transposed_source(encoding, integers_property(op, "order"), _result_shape(op))
+
+
+def _reshaped(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
+    return infer.reshaped(encoding, _operand_shape(op), _result_shape(op))
+
+
+def _reshaped_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
+    return infer.reshaped(encoding, _result_shape(op), _operand_shape(op))
+
+
+def _joined(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
+    return infer.joined(encoding, _operand_shape(op))
+
+
+def _joined_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:
+    return infer.split_from(encoding, _result_shape(op))
+
+
+def _split(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:
+    return infer.split_from(encoding, _operand_shape(op))
+
+
+def _split_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
+    return infer.joined(encoding, _result_shape(op))
+
+
+RULES: dict[type[LayoutConstraint], Rule] = {
+    constraints.Reduced: Rule(_slice, _parent),
+    constraints.ExpandDims: Rule(_parent, _slice),
+    constraints.Transposed: Rule(_transposed, _transposed_back, free=True),
+    constraints.Reshaped: Rule(_reshaped, _reshaped_back, free=True),
+    constraints.Joined: Rule(_joined, _joined_back, free=True),
+    constraints.SplitApart: Rule(_split, _split_back, free=True),
+}
+"""Of ops whose tensors have several layouts. Through others nothing follows, as in Triton: `tt.cat`, and ops of vendors
+that name parts of tiles."""
