@@ -260,8 +260,10 @@ class Recorder:
 
     def _passed(self, driver: Driver | None) -> None:
         """Many launches were made since times were collected; while they are recorded, nothing may ask for them."""
-        if driver is None or not driver.is_recording():
-            self.collect(wait=False)
+        self._since = 0
+        if any(timer.is_due() for timer in list(self._timers.values())):
+            if driver is None or not driver.is_recording():
+                self.collect(wait=False)
 
     def _add_regions(self, recorded: Sequence[Recorded], measured: Sequence[Node | Event], data: LazyDict) -> None:
         """Read what a launch has recorded, which waits for it."""
@@ -286,13 +288,13 @@ class Recorder:
         with self._lock:
             self._since = 0
             for timer in list(self._timers.values()):
-                for records, start, stop in timer.collect(wait=wait):
-                    for record in cast("tuple[object, ...]", records):  # what `enter_launch` gave
-                        known = cast("Node | Event", record)
+                found = timer.collect(wait=wait)
+                for records, start, stop in cast("list[tuple[tuple[Node | Event, ...], int, int]]", found):
+                    for record in records:  # what `enter_launch` gave
                         if stop:
-                            known.finish(start, stop)
+                            record.finish(start, stop)
                         else:
-                            known.abandon()
+                            record.abandon()
             for (driver, _), timer in list(self._timers.items()):
                 for kernel in timer.others():
                     self._add_other(kernel, driver, timer)

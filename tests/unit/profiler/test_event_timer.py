@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.unit.profiler.cupti_library import Library
+from tritonx.backends.nvidia.launch import cupti_buffers
 from tritonx.backends.nvidia.launch.cupti_timer import CuptiTimer
 from tritonx.backends.nvidia.launch.events import CudaEvents
 from tritonx.runtime.devices.event_timer import EventTimer
@@ -32,7 +34,7 @@ class Device:
         self.recorded: dict[int, tuple[float, int, int]] = {}
         self.reached: dict[int, int] = {}
         self.busy: set[int] = set()
-        self.count = self.records = 0
+        self.count = self.records = self.asked = 0
 
     def create(self, device: int) -> object:
         self.count += 1
@@ -47,20 +49,19 @@ class Device:
         self.records += 1
         self.recorded[event] = self.now, stream, self.records
 
-    def is_over(self, event: Any) -> bool:
-        _, stream, number = self.recorded[event]
-        if stream not in self.busy:
-            self.wait(event)
-        return number <= self.reached.get(stream, 0)
-
     def wait(self, event: Any) -> None:
         _, stream, number = self.recorded[event]
         self.reached[stream] = max(number, self.reached.get(stream, 0))
 
-    def milliseconds(self, start: Any, stop: Any) -> float:
+    def milliseconds(self, start: Any, stop: Any) -> float | None:
         """With what a float of 32 bits keeps."""
-        for _, stream, number in (self.recorded[start], self.recorded[stop]):
-            assert number <= self.reached[stream]
+        self.asked += 1
+        for event in (start, stop):
+            _, stream, number = self.recorded[event]
+            if stream not in self.busy:
+                self.wait(event)
+            if number > self.reached.get(stream, 0):
+                return None
         exact = (self.recorded[stop][0] - self.recorded[start][0]) / 1e6
         return struct.unpack("f", struct.pack("f", exact))[0]
 
@@ -118,6 +119,22 @@ def test_events_are_used_again() -> None:
     timer.abandon(timer.begin(0, 0))
     launch(timer, device, 0, 10, 1)
     assert device.count <= 5 and len(timer.collect(wait=True)) == 1
+
+
+def test_a_busy_stream_is_asked_once() -> None:
+    device = Device()
+    timer = timer_of(device)
+    for i in range(300):
+        launch(timer, device, i % 3, 10, i)
+    device.busy = {1, 2}
+    found = timer.collect(wait=False)
+    assert [record for record, _, _ in found] == [*range(0, 300, 3)] and device.asked == 2 * 100 + 2
+    device.busy = {2}
+    for i in range(300, 330):
+        launch(timer, device, i % 3, 10, i)
+    found = timer.collect(wait=False)
+    assert [record for record, _, _ in found] == [i for i in range(1, 330) if i % 3 == 1 or (i > 299 and i % 3 == 0)]
+    assert [record for record, _, _ in timer.collect(wait=True)] == [*range(2, 330, 3)]
 
 
 def test_what_is_recorded_into_a_graph_is_not_timed() -> None:
@@ -179,15 +196,12 @@ class Cupti(ModuleType):
 
     def __init__(self, refuses: bool = False) -> None:
         super().__init__("cupti.cupti")
+        self.library = Library()
         self.refuses = refuses
         self.enabled: list[int] = []
         self.pushed: list[int] = []
         self.waiting: list[Any] = []
         self.correlation = 100
-
-    def activity_register_callbacks(self, requested: Any, completed: Any) -> None:
-        assert requested()[0] > 0
-        self.completed = completed
 
     def activity_enable(self, kind: int) -> None:
         if self.refuses:
@@ -222,13 +236,14 @@ class Cupti(ModuleType):
 
     def activity_flush_all(self, forced: int) -> None:
         ready = len(self.waiting) if forced else RNG.randrange(len(self.waiting) + 1)
-        self.completed(self.waiting[:ready])
+        self.library.deliver(self.waiting[:ready])
         del self.waiting[:ready]
 
 
 def test_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
     cupti = Cupti()
     monkeypatch.setitem(sys.modules, "cupti.cupti", cupti)
+    monkeypatch.setattr(cupti_buffers, "loaded", lambda: cupti.library)
     timer = CuptiTimer(lambda: None)
     assert cupti.enabled == [10, 39, 4, 5]
     found: list[tuple[Any, int, int]] = []
@@ -257,6 +272,7 @@ def test_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kernels_of_others_are_of_their_threads_place(monkeypatch: pytest.MonkeyPatch) -> None:
     cupti = Cupti()
     monkeypatch.setitem(sys.modules, "cupti.cupti", cupti)
+    monkeypatch.setattr(cupti_buffers, "loaded", lambda: cupti.library)
     timer = CuptiTimer(lambda: None)
     expected: list[tuple[object, int]] = []
     found: list[Any] = []
@@ -283,5 +299,10 @@ def test_without_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoTimer, match="install cupti-python"):
         CuptiTimer(lambda: None)
     monkeypatch.setitem(sys.modules, "cupti.cupti", Cupti(refuses=True))
+    monkeypatch.setattr(cupti_buffers, "_NAMES", ("libcupti.so.0",))
+    cupti_buffers.loaded.cache_clear()
+    with pytest.raises(NoTimer, match=r"none of libcupti.so.0 is loaded"):
+        CuptiTimer(lambda: None)
+    monkeypatch.setattr(cupti_buffers, "loaded", Library)
     with pytest.raises(NoTimer, match="CUPTI_ERROR_NOT_COMPATIBLE"):
         CuptiTimer(lambda: None)

@@ -63,6 +63,10 @@ class LaunchTimer(ABC):
         """(record, start, stop) of launches that are over and were not collected before; with ``wait``, of all. A
         record whose time was not measured, as of a launch that was recorded into a graph, has (0, 0)."""
 
+    def is_due(self) -> bool:
+        """Whether so much has come together that it is worth to `collect` while launches go on; asked now and then."""
+        return True
+
     sees_others: ClassVar[bool] = False
     """Whether it times kernels that others launch, which `at` and `others` are for."""
 

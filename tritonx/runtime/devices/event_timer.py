@@ -21,14 +21,13 @@ class Events(Protocol):
 
     def record(self, event: object, stream: int, device: int) -> None: ...
 
-    def is_over(self, event: object) -> bool:
-        """Whether all in front of it is."""
+    def wait(self, event: object) -> None:
+        """Until all in front of it is over."""
         ...
 
-    def wait(self, event: object) -> None: ...
-
-    def milliseconds(self, start: object, stop: object) -> float:
-        """Between two that are over; negative if ``stop`` was first. Called by one thread at a time."""
+    def milliseconds(self, start: object, stop: object) -> float | None:
+        """Between two, negative if ``stop`` was first; None where one of them is not over. Called by one thread at a
+        time."""
         ...
 
 
@@ -37,6 +36,7 @@ class _Timed:
     device: int
     start: object
     stop: object
+    stream: int = 0
     record: object = None
 
 
@@ -95,7 +95,7 @@ class EventTimer(LaunchTimer):
             return
         assert type(begun) is _Timed
         self._record(begun.stop, stream, begun.device)
-        begun.record = record
+        begun.stream, begun.record = stream, record
         self._pending.append(begun)
 
     def abandon(self, begun: object) -> None:
@@ -106,23 +106,29 @@ class EventTimer(LaunchTimer):
         with self._lock:
             unmeasured, self._unmeasured = self._unmeasured, []
             found = [(record, 0, 0) for record in unmeasured]
+            busy: set[int] = set()
+            """Streams of which a launch is not over: later ones are not either."""
             for _ in range(len(self._pending)):
                 timed = self._pending.popleft()
-                if wait:
+                took = None if timed.stream in busy else self._events.milliseconds(timed.start, timed.stop)
+                if took is None and wait:
                     self._events.wait(timed.stop)
-                elif not self._events.is_over(timed.stop):
+                    took = self._events.milliseconds(timed.start, timed.stop)
+                if took is None:
+                    busy.add(timed.stream)
                     self._pending.append(timed)
-                    continue
-                found.append(self._told(timed))
+                else:
+                    found.append(self._told(timed, took))
             return found
 
-    def _told(self, timed: _Timed) -> tuple[object, int, int]:
+    def _told(self, timed: _Timed, took: float) -> tuple[object, int, int]:
         anchor, record = self._anchors[timed.device], timed.record
-        start = anchor.nanoseconds + 1e6 * self._events.milliseconds(anchor.event, timed.start)
-        stop = start + 1e6 * self._events.milliseconds(timed.start, timed.stop)
+        since = self._events.milliseconds(anchor.event, timed.start)
+        assert since is not None
+        start = anchor.nanoseconds + 1e6 * since
         anchor.event, timed.start, anchor.nanoseconds, timed.record = timed.start, anchor.event, start, None
         self._free[timed.device].append(timed)
-        return record, round(start), round(stop)
+        return record, round(start), round(start + 1e6 * took)
 
     def close(self) -> None:
         for timed in [t for free in self._free.values() for t in free]:

@@ -27,15 +27,20 @@ class HipEvents:
         with self._on(device):
             self._call("hipEventRecord", event, stream or None)
 
-    def is_over(self, event: object) -> bool:
+    def wait(self, event: object) -> None:
+        self._call("hipEventSynchronize", event)
+
+    def milliseconds(self, start: object, stop: object) -> float | None:
+        try:
+            return float(cast(SupportsFloat, self._call("hipEventElapsedTime", start, stop)))
+        except TritonError:
+            if self._is_over(start) and self._is_over(stop):
+                raise
+            return None
+
+    def _is_over(self, event: object) -> bool:
         try:
             self._call("hipEventQuery", event)
         except TritonError:  # hipErrorNotReady
             return False
         return True
-
-    def wait(self, event: object) -> None:
-        self._call("hipEventSynchronize", event)
-
-    def milliseconds(self, start: object, stop: object) -> float:
-        return float(cast(SupportsFloat, self._call("hipEventElapsedTime", start, stop)))

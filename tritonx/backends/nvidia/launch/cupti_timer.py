@@ -9,7 +9,8 @@ Kernels of other libraries have the number that lies below those of launches, wh
 has none is at no place. A kernel that a CUDA graph launches has that number too, and a node of the graph, which
 `tritonx.backends.nvidia.launch.cupti_graphs` knows.
 
-A record that cannot be read is dropped, and `TimesLost` warns of it where the times are waited for."""
+Records are read by columns (`tritonx.backends.nvidia.launch.cupti_buffers`), when a buffer is full or the times are
+asked for. What cannot be read is dropped, and `TimesLost` warns of it where the times are waited for."""
 
 from __future__ import annotations
 
@@ -18,55 +19,34 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tritonx.backends.api import LaunchTimer, OtherKernel
+from tritonx.backends.nvidia.launch import cupti_buffers
+from tritonx.backends.nvidia.launch.cupti_buffers import KERNELS, PUSHED, joined
 from tritonx.backends.nvidia.launch.cupti_graphs import UNKNOWN, GraphNodes
 from tritonx.runtime.errors import NoTimer, TimesLost
-
-BUFFER_BYTES = 8 << 20
 
 ROUNDS = 2
 """Collections after which a kernel that no number was found for is taken to be of no place."""
 
-GRAPH_LAUNCHES = 1 << 16
-"""Launches of graphs whose numbers are kept for kernels that come later, between two waits."""
+LATE = 16
+"""Collections in which a launch's record is waited for whose kernel is over."""
 
+CALLS = 1 << 16
+"""Calls of others whose numbers are kept for kernels that come later, between two waits."""
 
-class Activity(Protocol):
-    """A record: of a kernel, or of which number was pushed when it was launched."""
-
-    kind: int
-    correlation_id: int
-    start: int
-    end: int
-    external_kind: int
-    external_id: int
-    name: str
-    device_id: int
-    stream_id: int
-    graph_node_id: int
-
-
-@dataclass
-class Kernel:
-    """A kernel that is over; ``rounds`` of records were read since without finding who launched it."""
-
-    correlation: int
-    start: int
-    stop: int
-    name: str
-    device: int
-    stream: int
-    node: int
-    """Of the graph that has launched it; 0 where none has."""
-    rounds: int = 0
-
+Rows = NDArray[np.void]
 
 UNTIMED = 1
-"""The number of kernels that are not timed."""
+"""The number of kernels that are not timed; 0 is no number."""
+
+NUMBERS = itertools.count(UNTIMED + 1)
+"""Each once in a process: a record that comes late is of no other timer's launch."""
 
 
 class CuptiTimer(LaunchTimer):
@@ -80,17 +60,18 @@ class CuptiTimer(LaunchTimer):
         except Exception as error:
             raise NoTimer(f"CUPTI cannot be used: {error} (install cupti-python)") from error
         self._synchronize = synchronize
-        self._numbers = itertools.count(UNTIMED + 1)
         self._places: dict[int, object] = {}
         self._number_of: dict[object, int] = {}
         self._others: list[OtherKernel] = []
         self._bases: dict[int, int] = {}
         """Thread → the number that it has put below those of its launches."""
         self._records: dict[int, object] = {}
-        self._launches: dict[int, int] = {}
-        self._kernels: list[Kernel] = []
-        self._graph_launches: dict[int, None] = {}
-        """Their correlation ids, the oldest first."""
+        self._pushed: Rows = np.empty(0, PUSHED)
+        self._kernels: Rows = np.empty(0, KERNELS)
+        """What no launch or place was found for yet."""
+        self._names: dict[int, str] = {}
+        self._seen = 0
+        """The highest number that a collection has found."""
         self._recorded: dict[int, object] = {}
         """Numbers of launches that made nodes of graphs → their records."""
         self._recorded_at: dict[int, object] = {}
@@ -103,10 +84,10 @@ class CuptiTimer(LaunchTimer):
         self._kinds = (kinds.CONCURRENT_KERNEL, kinds.EXTERNAL_CORRELATION, kinds.DRIVER, kinds.RUNTIME)
         self._own = self._cupti.ExternalCorrelationKind.CUSTOM0
         try:
-            self._cupti.activity_register_callbacks(lambda: (BUFFER_BYTES, 0), self._completed)
+            self._to_host = time.perf_counter_ns() - int(self._cupti.get_timestamp())  # and the library is loaded
+            self._buffers = cupti_buffers.registered(cupti_buffers.loaded(), int(self._own), self._report)
             for kind in self._kinds:
                 self._cupti.activity_enable(kind)
-            self._to_host = time.perf_counter_ns() - int(self._cupti.get_timestamp())
         except Exception as error:  # the package's own error, of whatever class its version has
             raise NoTimer(f"CUPTI cannot be used: {error}") from error
         self._graphs = GraphNodes(self._cupti, self._own, self._report)
@@ -119,7 +100,7 @@ class CuptiTimer(LaunchTimer):
             number = UNTIMED
         else:
             with self._lock:
-                number = self._number_of.get(place) or self._number_of.setdefault(place, next(self._numbers))
+                number = self._number_of.get(place) or self._number_of.setdefault(place, next(NUMBERS))
                 self._places[number] = place
         thread = threading.get_ident()
         if thread in self._bases:
@@ -128,7 +109,7 @@ class CuptiTimer(LaunchTimer):
         self._bases[thread] = number
 
     def begin(self, device: int, stream: int) -> object:
-        number = next(self._numbers)
+        number = next(NUMBERS)
         self._cupti.activity_push_external_correlation_id(self._own, number)
         return number
 
@@ -140,21 +121,8 @@ class CuptiTimer(LaunchTimer):
     def abandon(self, begun: object) -> None:
         self._cupti.activity_pop_external_correlation_id(self._own)
 
-    def _completed(self, activities: list[Activity]) -> None:
-        """A buffer of records; a kernel's and the one that says whose launch it was come in any order."""
-        with self._lock:
-            for activity in activities:
-                try:
-                    self._read(activity)
-                except Exception as error:  # a record of a kind or a version that is not known
-                    self._report(f"a record of CUPTI was dropped: {type(error).__name__}: {error}")
-
-    def _read(self, activity: Activity) -> None:
-        if activity.kind == self._kinds[1] and activity.external_kind == self._own:
-            self._launches[activity.correlation_id] = activity.external_id
-        elif activity.kind == self._kinds[0]:
-            where = activity.device_id, activity.stream_id, getattr(activity, "graph_node_id", 0)
-            self._kernels.append(Kernel(activity.correlation_id, activity.start, activity.end, activity.name, *where))
+    def is_due(self) -> bool:
+        return len(self._buffers) > 0
 
     def collect(self, *, wait: bool) -> list[tuple[object, int, int]]:
         found = self._collected(wait=wait)
@@ -169,57 +137,85 @@ class CuptiTimer(LaunchTimer):
             self._synchronize()
         self._cupti.activity_flush_all(1 if wait else 0)
         with self._lock:
-            kernels, self._kernels = self._kernels, []
-            found: list[tuple[object, int, int]] = []
-            for kernel in kernels:
-                number = self._number_of_kernel(kernel)
-                record = None if number is None or kernel.node else self._records.pop(number, None)
-                if record is not None:
-                    found.append((record, kernel.start + self._to_host, kernel.stop + self._to_host))
-                elif number == UNTIMED:
-                    continue
-                elif number in self._places or (number is None and (wait or kernel.rounds >= ROUNDS)):
-                    self._add_other(kernel, None if number is None else self._places[number])
-                elif not wait:  # the other half is in a buffer that is not full
-                    kernel.rounds += 1
-                    self._kernels.append(kernel)
-                    if number is not None:
-                        self._launches[kernel.correlation] = number
+            found = self._matched(self._read(), wait=wait)
             if wait:  # all kernels have run and all buffers are here: what is left was recorded into a graph
                 self._keep_recorded()
                 found += [(record, 0, 0) for record in self._records.values()]
                 self._records.clear()
-                self._launches.clear()
-                self._graph_launches.clear()
+                self._pushed, self._kernels = self._pushed[:0], self._kernels[:0]
                 used = set(self._bases.values())
                 self._number_of = {place: number for place, number in self._number_of.items() if number in used}
                 self._places = {number: place for place, number in self._number_of.items()}
         return found
 
-    def _number_of_kernel(self, kernel: Kernel) -> int | None:
-        """What was pushed when it was launched, or the graph that it is of."""
-        if not kernel.node:
-            return self._launches.pop(kernel.correlation, None)
-        self._graph_launches[kernel.correlation] = None
-        if len(self._graph_launches) > GRAPH_LAUNCHES:
-            oldest = next(iter(self._graph_launches))
-            del self._graph_launches[oldest]
-            self._launches.pop(oldest, None)
-        return self._launches.get(kernel.correlation)
+    def _read(self) -> Rows:
+        """The kernels that are new and those that are left, with their numbers."""
+        records = self._buffers.take()
+        self._names.update(records.names)
+        records.kernels["start"] += self._to_host
+        records.kernels["stop"] += self._to_host
+        kernels = joined([self._kernels, records.kernels], KERNELS)
+        pushed = joined([self._pushed, records.pushed], PUSHED)
+        self._pushed = pushed = pushed[np.argsort(pushed["correlation"], kind="stable")]
+        if len(pushed):
+            at = np.searchsorted(pushed["correlation"], kernels["correlation"])
+            at[at == len(pushed)] = 0
+            known = (pushed["correlation"][at] == kernels["correlation"]) & (kernels["number"] == 0)
+            kernels["number"][known] = pushed["number"][at[known]]
+        return kernels
 
-    def _add_other(self, kernel: Kernel, place: object) -> None:
-        """One whose launch was not tritonx', or was recorded into a graph."""
-        number = self._graphs.number_of(kernel.node) if kernel.node else UNKNOWN
-        if number == UNTIMED:  # no session was active when it was recorded
+    def _matched(self, kernels: Rows, *, wait: bool) -> list[tuple[object, int, int]]:
+        """The times of launches; the kernels of others are put aside, and what has no owner yet is kept."""
+        own = np.flatnonzero((kernels["node"] == 0) & (kernels["number"] > UNTIMED))
+        numbers = kernels["number"][own]
+        records = [self._records.pop(number, None) for number in numbers.tolist()]
+        times = kernels["start"][own].tolist(), kernels["stop"][own].tolist()
+        found = [each for each in zip(records, *times, strict=True) if each[0] is not None]
+        rest = np.ones(len(kernels), bool)
+        rest[own[np.array([record is not None for record in records], bool)]] = False
+        kernels = kernels[rest & (kernels["number"] != UNTIMED)]
+        placed = np.isin(kernels["number"], np.array([*self._places], np.uint64))
+        placed |= (kernels["number"] == 0) & (wait | (kernels["rounds"] >= ROUNDS))
+        for kernel in kernels[placed].tolist():
+            self._add_other(*kernel)
+        self._kernels = kernels[~placed & (kernels["rounds"] < LATE)]
+        self._kernels["rounds"] += 1  # the other half is in a buffer that is not full
+        self._forget_calls(numbers)
+        return found
+
+    def _forget_calls(self, done: NDArray[np.uint64]) -> None:
+        """Keep numbers of launches whose kernels have not come, of those that go on, and of others' last calls."""
+        number = self._pushed["number"]
+        keep = np.isin(number, np.array([*self._records], np.uint64))
+        keep |= (number > self._seen) & ~np.isin(number, done)
+        keep[-CALLS:] |= np.isin(number[-CALLS:], np.array([UNTIMED, *self._places], np.uint64))
+        self._seen = max(self._seen, int(number.max(initial=0)))
+        self._pushed = self._pushed[keep]
+
+    def _add_other(
+        self,
+        correlation: int,
+        device: int,
+        stream: int,
+        rounds: int,
+        start: int,
+        stop: int,
+        name: int,
+        node: int,
+        number: int,
+    ) -> None:
+        """A kernel whose launch was not tritonx', or was recorded into a graph."""
+        recorder = self._graphs.number_of(node) if node else UNKNOWN
+        if recorder == UNTIMED:  # no session was active when it was recorded
             return
-        recorded, at = self._recorded_by(number)
-        if kernel.node and recorded is None and at is None:
+        recorded, at = self._recorded_by(recorder)
+        if node and recorded is None and at is None:
             self._report(
                 f"a CUDA graph's kernels are counted where the graph was launched, and not where they were recorded: "
                 f"{self._graphs.reason}"
             )
-        times = kernel.start + self._to_host, kernel.stop + self._to_host
-        self._others.append(OtherKernel(place, kernel.name, kernel.device, kernel.stream, *times, recorded, at))
+        place, called = self._places.get(number), self._names.get(name, "")
+        self._others.append(OtherKernel(place, called, device, stream, start, stop, recorded, at))
 
     def _recorded_by(self, number: int) -> tuple[object, object]:
         """The record of the launch, or the place, that a number of a graph's node stands for."""

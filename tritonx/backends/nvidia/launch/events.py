@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-_INVALID_CONTEXT = 201
+_INVALID_CONTEXT, _NOT_READY = 201, 600
 
 Check = Callable[[int, str], None]
 
@@ -64,13 +64,12 @@ class CudaEvents:
         if code:
             self._check(code, "cuEventRecord")
 
-    def is_over(self, event: object) -> bool:
-        return self._cuda.cuEventQuery(event) == 0
-
     def wait(self, event: object) -> None:
         self._check(self._cuda.cuEventSynchronize(event), "cuEventSynchronize")
 
-    def milliseconds(self, start: object, stop: object) -> float:
+    def milliseconds(self, start: object, stop: object) -> float | None:
         if code := self._time(self._to_elapsed, start, stop):
+            if code == _NOT_READY:
+                return None
             self._check(code, "cuEventElapsedTime")
         return self._elapsed.value
