@@ -130,8 +130,9 @@ def for_(op: scf.ForOp, f: FunctionEmitter, forms: Mapping[int, Form] | None = N
     f.label(inside)
     f.set(body.args[0], Tile.of(type_, [counter]))
     bind(f, body.args[1:], phis.tiles)
-    f.ops(body)
-    back = phis.operands(terminator_values(f, body))
+    with f.in_body(type_, counter):
+        f.ops(body)
+        back = phis.operands(terminator_values(f, body))
     if any(isinstance(inner, gpu_layout.AsyncCopyGlobalToLocalOp) for inner in body.ops):
         back = [_as_one(f, *pair) for pair in zip(phis.tiles, back, strict=True)]
     following = next_count(f, op, type_, counter, step)

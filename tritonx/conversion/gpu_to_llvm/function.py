@@ -18,6 +18,7 @@ from tritonx.conversion.gpu_to_llvm.cold_paths import Left
 from tritonx.conversion.gpu_to_llvm.constancy import first_registers
 from tritonx.conversion.gpu_to_llvm.constant_offsets import Sums
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
+from tritonx.conversion.gpu_to_llvm.loop_vectors import LoopBody, are_few, kept_in_loop
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import bits, is_held, pointer_to, space_of
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile, Value, is_constant
@@ -59,6 +60,10 @@ class FunctionEmitter(Writer):
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
         self.current: Operation | None = None
+        self.body: LoopBody | None = None
+        """Of the innermost counted loop around the lines."""
+        self.uniform: set[str] = set()
+        """Scalars that tiles are made of: they are in registers that the lanes of a warp share, or constants."""
         self.runs: list[int] | None = None
         self.left = Left()
         self.sums = Sums()
@@ -92,12 +97,21 @@ class FunctionEmitter(Writer):
     @contextmanager
     def in_prologue(self) -> Generator[None]:
         """Lines written inside go to the block that the threads run first."""
-        lines, block = self.lines, self.block
-        self.lines, self.block = self.threads.prologue, self.threads.entry
+        outside = self.lines, self.block, self.body
+        self.lines, self.block, self.body = self.threads.prologue, self.threads.entry, None
         try:
             yield
         finally:
-            self.lines, self.block = lines, block
+            self.lines, self.block, self.body = outside
+
+    @contextmanager
+    def in_body(self, type_: str, counter: str) -> Generator[None]:
+        """Lines written inside are the body of a loop with a counter of a type, of which nothing else was written."""
+        outer, self.body = self.body, LoopBody(type_, counter, int(counter.removeprefix("%v")))
+        try:
+            yield
+        finally:
+            self.body = outer
 
     # ---- values
 
@@ -158,6 +172,7 @@ class FunctionEmitter(Writer):
         n = len(names)
         if n == 1:
             return names[0]
+        names = kept_in_loop(self, elem, names)
         first = names[0]
         if all(x == first for x in names):
             if is_constant(first):
@@ -232,8 +247,10 @@ class FunctionEmitter(Writer):
         if not tile.prefers_vector:
             names = self.scalars(tile)
             return Tile.of(tile.elem, [names[i] for i in order])
-        if tile.scalars is not None and tile.scalars_block is None:
-            return self.gathered(tile.elem, [tile.scalars[i] for i in order])
+        is_repeated = self.machine.holds_vectors_whole and are_few(order)
+        if is_repeated or (tile.scalars is not None and tile.scalars_block is None):
+            names = self.scalars(tile)
+            return self.gathered(tile.elem, [names[i] for i in order])
         if len(order) == 1:
             return Tile.of(tile.elem, [self.inst(f"extractelement {tile.type} {self.wide(tile)}, i32 {order[0]}")])
         mask = ", ".join(f"i32 {i}" for i in order)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tritonx.conversion.gpu_to_llvm.calls import Signatures
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.loop_vectors import LoopBody
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
@@ -176,6 +177,8 @@ class Machine(ABC):
     """Whether an instruction that converts a byte to a float takes longer than moving its bits and a subtraction."""
     picks_bytes: bool = False
     """Whether there is an instruction for ``pick_bytes`` that LLVM does not find by itself."""
+    holds_vectors_whole: bool = False
+    """Whether a vector of equal elements takes a register for each in blocks behind the one that makes it."""
 
     @property
     def bfloat_by_single(self) -> bool:
@@ -265,6 +268,12 @@ class Machine(ABC):
 
     def opaque(self, f: FunctionEmitter, type_: str, value: str) -> str:
         """`value`, of which LLVM is not to know how it was made; the same name where nothing hides that."""
+        return value
+
+    def copied_within(self, f: FunctionEmitter, elem: str, value: str, body: LoopBody) -> str:
+        """A loop-invariant ``value`` in a register that the loop's body sets, so that LLVM keeps in the body what is
+        made of it; the same name where nothing does that.
+        """
         return value
 
     @abstractmethod

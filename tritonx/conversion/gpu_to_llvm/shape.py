@@ -49,7 +49,9 @@ def make_range(op: tile.MakeRangeOp, f: FunctionEmitter) -> None:
 
 def splat(op: tile.SplatOp, f: FunctionEmitter) -> None:
     source = f.get(op.src)
-    f.result(op, Tile.splat(source.elem, f.registers(op.results[0].type), f.scalars(source)[0]))
+    (name,) = f.scalars(source)
+    f.uniform.add(name)
+    f.result(op, Tile.splat(source.elem, f.registers(op.results[0].type), name))
 
 
 def unsplat(op: tile.UnsplatOp, f: FunctionEmitter) -> None:

@@ -23,6 +23,7 @@ from tritonx.ir.properties import stated_number
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.loop_vectors import LoopBody
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 
@@ -48,6 +49,11 @@ _THREES: dict[type[Operation], str] = {
 """Ops of three 32-bit elements that are an instruction: V_MAX3_F32, V_ADD3_U32, V_OR3_B32 and so on (CDNA 2 ISA, RDNA 3
 ISA)."""
 _MEMORY = AmdMemory()
+_COPIED = ("float", "double")
+"""Types of what a loop copies. Integers would lose what LLVM knows of their bits (shifts of int4 weights, 128×256×64 on
+gfx1201: 658 instructions an iteration for 516), and two halves share a register."""
+_COUNTERS = ("i32", "i64")
+"""Types that assembly takes in scalar registers."""
 _ALU = 0x40F
 """Of LLVM's kinds of instructions those that are no memory accesses (AMDGPU usage, llvm.amdgcn.sched.barrier)."""
 
@@ -70,6 +76,7 @@ class AmdMachine(Machine):
     triple = "amdgcn-amd-amdhsa"
     kernel_convention = "amdgpu_kernel"
     picks_bytes = True
+    holds_vectors_whole = True
     orders_zeros = True
     """CDNA3 and RDNA3 ISA, V_MIN_F32 and V_MAX_F32: -0.0 is less than +0.0."""
 
@@ -126,6 +133,12 @@ class AmdMachine(Machine):
     def thread_id_anew(self, f: FunctionEmitter) -> str:
         """Through an empty piece of assembly, of which no two are merged and none moves across a barrier."""
         return f.inst(f'call i32 asm sideeffect "", "=v,0"(i32 {self.thread_id(f)})')
+
+    def copied_within(self, f: FunctionEmitter, elem: str, value: str, body: LoopBody) -> str:
+        """Through an empty piece of assembly that takes the loop's counter as well, a move at most."""
+        if elem not in _COPIED or body.type not in _COUNTERS:
+            return value
+        return f.inst(f'call {elem} asm "", "=v,0,s"({elem} {value}, {body.type} {body.counter})')
 
     def nanoseconds(self, f: FunctionEmitter) -> str:
         """The counter goes up 100 million times a second (CDNA 3 ISA, "S_MEMREALTIME"; RDNA 3 ISA, "S_SENDMSG_RTN")."""
