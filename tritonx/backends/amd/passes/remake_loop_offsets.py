@@ -33,10 +33,11 @@ PARTS = 4
 
 @dataclass(frozen=True)
 class RemakeLoopOffsets(ModulePass):
-    """Adds offsets of a loop's loads in the loop, of a part that the code generator does not know to stay the same.
+    """Adds offsets of loads in their loop, where registers are short.
 
     Of `amdg.buffer_load` in an innermost loop, whose offsets are an `arith.addi` of what stays the same, and which is
-    made one element at a time; where such offsets and what the loop carries take more than `registers` of a thread."""
+    made one element at a time; where such offsets and what the loop carries take more than `registers` of a thread. The
+    code generator does not know of one part of the sum that it stays the same."""
 
     name = "remake-loop-offsets"
     contract = Contract(
