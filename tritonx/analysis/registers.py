@@ -50,6 +50,9 @@ class RegisterFile:
 
     held_bytes: int = 0
     """Of a thread's tiles, that may wait from one interval of a loop to the next."""
+    held_copies: int = 1
+    """How often a tile counts that waits for a product in the middle of an interval, in which the next one is loaded. 1
+    is what `held_bytes` was measured with on an H200."""
     register_bytes: int | None = None
     """Of a processor, which its threads share; None if it is not known."""
     thread_bytes: int | None = None

@@ -12,11 +12,16 @@ from tritonx.analysis.chip import Chip
 from tritonx.analysis.unit_costs import UnitCosts
 from tritonx.backends.amd.targets import MOST_THREADS, SHARED_REGISTERS, Processor
 
+HELD_COPIES = 2
+"""With 1, gradients of queries of attention (128 columns, 64 rows in 4 warps, gfx1201) have 36 accesses of scratch
+memory, and none with 2."""
+
 _CDNA = UnitCosts(
     products=(("f16", 1024), ("bf16", 1024), ("f32", 128), ("i8", 2048), ("f64", 128), ("f8E4M3FNUZ", 2048)),
     lanes=128,
     latency=800,
     held_bytes=256,
+    held_copies=HELD_COPIES,
     register_bytes=512 * 1024,
     usual=96,  # gfx950: products of 128×128×64 halves in 8 warps take 72 to 82
     thread_bytes=1536,  # of 2048, half of which can only hold what matrix instructions add to
@@ -28,6 +33,7 @@ _RDNA = UnitCosts(
     lanes=64,
     latency=600,
     held_bytes=256,
+    held_copies=HELD_COPIES,
     register_bytes=4 * SHARED_REGISTERS,
     thread_bytes=1020,
     stores_slots=True,

@@ -121,7 +121,7 @@ def loads_ahead(
         if not slot and is_short and 0 < width(op) < WORD_BYTES and taken * lead > SMALL_BYTES:
             continue
         if stored or (not slot and taken * lead > SMALL_BYTES):
-            most, held = most if stored else 1, held + taken
+            most, held = most if stored else 1, held + (1 if stored else costs.held_copies) * taken
             if held > room:
                 if stored:
                     raise NotScheduled("what it loads takes too many registers")

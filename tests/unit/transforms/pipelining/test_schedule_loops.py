@@ -321,6 +321,33 @@ def test_what_is_stored_elsewhere_stays_behind(how: str) -> None:
     assert {number(op, STAGE) for op in loop.body.block.ops if isinstance(op, tile.StoreOp | scf.IfOp)} <= {last}
 
 
+@tritonx.jit
+def gradient_of_queries(q_ptr, g_ptr, k_ptr, v_ptr, o_ptr, steps, D: tl.constexpr):
+    i, d = tl.arange(0, 64), tl.arange(0, D)
+    places = i[:, None] * D + d[None, :]
+    q, g = tl.load(q_ptr + places), tl.load(g_ptr + places)
+    total = tl.zeros((64, D), tl.float32)
+    for step in range(steps):
+        k = tl.load(k_ptr + step * 64 * D + places)
+        v = tl.load(v_ptr + step * 64 * D + places)
+        weights = tl.dot(q, k.T) * tl.dot(g, v.T)
+        total = tl.dot(weights.to(tl.float16), k, total)
+    tl.store(o_ptr + places, total)
+
+
+@pytest.mark.parametrize(("width", "stages"), [(64, [0, 0]), (128, [0, 1])])
+def test_what_waits_in_registers_is_there_twice(width: int, stages: list[int]) -> None:
+    """Keys are stored at the end of an iteration; values are transposed first, and wait while the next ones are loaded.
+    Of 128 columns each takes 32 registers, and 64 are for what waits."""
+    q = np.zeros((64, width), np.float16)
+    args = (q, q, q, q, np.zeros((64, width), np.float32), 5)
+    options = {"num_warps": 4, "num_stages": 2}
+    module, one = lowered(gradient_of_queries, args, {"D": width}, "hip:gfx1201", options)
+    one.apply(pass_context(), module)
+    (loop,) = (op for op in module.walk() if isinstance(op, scf.ForOp))
+    assert stages_of(loop, tile.LoadOp) == stages
+
+
 def test_slots_are_as_many_as_have_room(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Six stages of 128x64 and 64x128 f16 take 192 KB; a block of 8.6 has 99."""
     monkeypatch.setenv("TRITONX_EXPLAIN", "pipeline")
