@@ -47,7 +47,7 @@ def blocked(rng: random.Random) -> Case:
 
 def mma(rng: random.Random) -> Case:
     major = rng.choice([2, 3])
-    instruction = [16, 8] if major == 2 else [16, 8 * rng.randint(1, 8), 16]
+    instruction = [16, 8] if major == 2 else [16, 8 * power(rng, 5), 16]
     warps = counts(rng, 2, rng.randint(0, 3)) if major == 2 else [4 * power(rng, 1), power(rng, 1)]
     return [
         "NVMMADistributedLayout",
@@ -80,7 +80,7 @@ def linear(rng: random.Random) -> Case:
     shape = counts(rng, rank, rng.randint(3, 12))
     units = [[1 << bit if at == dim else 0 for at in range(rank)] for dim in range(rank) for bit in range(12)]
     units = [unit for unit in units if all(step < size for step, size in zip(unit, shape, strict=True))]
-    units += [[0] * rank] * rng.randint(max(0, 7 - len(units)), 8)
+    units += [[0] * rank] * (max(0, 7 - len(units)) + rng.randint(0, 2))
     rng.shuffle(units)
     lane, warp, block, register = units[:5], units[5:7], [], units[7:]
     if register and rng.random() < 0.3:
@@ -96,12 +96,14 @@ def sliced(rng: random.Random) -> Case:
 
 
 def operand(rng: random.Random) -> Case:
-    parent, width = blocked(rng), 0
+    index, parent, width = rng.randrange(2), blocked(rng), 0
     while len(parent[1]["order"]) < 2:
         parent = blocked(rng)
     if rng.random() < 0.7:
-        parent, width = rng.choice([mma, mfma])(rng), rng.choice([2, 4, 8])
-    return ["DotOperandLayout", {"operand_index": rng.randrange(2), "parent": parent, "k_width": width}]
+        parent, width = rng.choice([mma, mfma])(rng), rng.choice([1, 2, 4])
+    if parent[1].get("version") == [3, 0]:  # which reads the right operand from shared memory
+        index = 0
+    return ["DotOperandLayout", {"operand_index": index, "parent": parent, "k_width": width}]
 
 
 def nvmma_shared(rng: random.Random) -> Case:

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tritonx.language as tl
@@ -241,3 +242,89 @@ def test_arguments_of_other_types() -> None:
     ):
         with pytest.raises(TypeError, match=re.escape(words)):
             make()
+
+
+def test_pictures_of_registers() -> None:
+    layout = gl.BlockedLayout([1, 1, 2], [2, 2, 1], [1, 1, 2], [2, 1, 0])
+    rows = ["[[[T0:0, T0:1, T4:0, T4:1]", "[  T1:0, T1:1, T5:0, T5:1]]", "[[ T2:0, T2:1, T6:0, T6:1]"]
+    text = layout.format_tensor_view([2, constexpr(2), 4])
+    assert text.splitlines() == [*rows, "[  T3:0, T3:1, T7:0, T7:1]]]"] and text.endswith("]\n")
+    copies = gl.BlockedLayout([2], [4], [2], [0], [[1]])
+    assert copies.format_tensor_view([4]).split(", ")[2:] == [
+        "|".join(f"B1:T{thread}:0" for thread in range(8)),
+        "|".join(f"B1:T{thread}:1" for thread in range(8)) + "]\n",
+    ]
+    lines = gl.BlockedLayout([1, 2], [2, 2], [1, 2], [1, 0], [[1, 0]]).format_hardware_view([4, 16]).splitlines()
+    assert lines[:3] == ["Block0:", "Warp0:", "(0, 0), (0, 2), (1, 0), (1, 2)"]
+    heads = [line for line in lines if line.endswith(":")]
+    assert heads == ["Block0:", "Warp0:", "Warp1:", "Block1:", "Warp0:", "Warp1:"]
+
+
+def test_every_element_is_drawn_where_it_is() -> None:
+    rng = random.Random(SEED)
+    for _ in range(20):
+        encoding, shape, *_ = random_distributed(rng)
+        if max(shape) * 2 > 256 or isinstance(encoding, encodings.BlockedEncoding):
+            continue
+        layout, linear = gl.layout_of(encoding), linear_layout(encoding, shape)
+        cells = re.sub(r"[\[\] ]", "", layout.format_tensor_view(list(shape))).replace("\n", ",").rstrip(",").split(",")
+        table = layout.format_hardware_view(list(shape)).splitlines()
+        assert len(cells) == np.prod(shape)
+        block, warp, lane, register = (rng.randrange(linear.in_size(d)) for d in ("block", "warp", "lane", "register"))
+        element = linear.apply(block=block, warp=warp, lane=lane, register=register)
+        label = f"T{warp * linear.in_size('lane') + lane}:{register}"
+        label = f"B{block}:{label}" if linear.in_bits("block") else label
+        assert label in cells[int(np.ravel_multi_index(element, shape))].split("|")
+        per_block = linear.in_size("warp") * (1 + linear.in_size("register"))
+        at = block * (per_block + 1) + 1 if linear.in_bits("block") else 0
+        line = table[at + warp * (1 + linear.in_size("register")) + 1 + register]
+        assert line.replace(" ", "").strip("()").split("),(")[lane] == ",".join(map(str, element))
+
+
+def test_pictures_of_memory() -> None:
+    layout = gl.SwizzledSharedLayout(2, 1, 2, [1, 0])
+    assert layout.format_tensor_view([2, 4]) == "[[(0:0),(0:1),(0:2),(0:3)]\n[ (1:2),(1:3),(1:0),(1:1)]]\n"
+    assert layout.format_hardware_view([2, 4]).splitlines()[4:7] == [
+        "Offset: 3 -> (0,3)",
+        "Offset: 4 -> (1,2)",
+        "Offset: 5 -> (1,3)",
+    ]
+    assert gl.SwizzledSharedLayout(1, 1, 1, [0, 1], [[0, 1]]).format_hardware_view([1, 16]).splitlines()[8:11] == [
+        "Offset: 7 -> (0, 7)",
+        "Block: 1:",
+        "Offset: 0 -> (0, 8)",
+    ]
+    copies = gl.SharedLinearLayout([[1], [0], [2]], [[0]])
+    assert copies.format_tensor_view([4]) == "[(0),(1),(0),(1)]\n"
+
+
+def test_what_has_no_picture() -> None:
+    padded = gl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 64], [1, 0])
+    for layout in (padded, gl.AutoLayout(), gl.CoalescedLayout()):
+        for view in (layout.format_tensor_view, layout.format_hardware_view):
+            with pytest.raises(ValueError, match=f"{type(layout).__name__} cannot be visualized"):
+                view([16, 64])
+    for shape in ([64], [3, 64], [0, 4]):
+        with pytest.raises(ValueError, match="the shape must be 2 powers of two"):
+            BLOCKED.format_tensor_view(shape)
+
+
+def test_explicit_bases_of_a_layout() -> None:
+    rng = random.Random(SEED)
+    for _ in range(60):
+        encoding, shape, *_ = rng.choice([random_distributed, random_shared])(rng)
+        if isinstance(encoding, encodings.RotatingSharedEncoding | encodings.PaddedSharedEncoding):
+            continue
+        linear, expected = gl.to_linear_layout(gl.layout_of(encoding), shape), linear_layout(encoding, shape)
+        if isinstance(encoding, encodings.BlockedEncoding):  # without the registers that hold copies
+            expected = expected.drop_zero_bases("register")
+        assert linear_layout(linear.encoding(), shape) == expected and gl.to_linear_layout(linear, shape) is linear
+    small = gl.to_linear_layout(gl.BlockedLayout([4], [32], [1], [0]), [2])
+    assert small.reg_bases == [[1]] and small.lane_bases == [[0]] * 5
+    widths = {0: 128, 32: 256, 64: 512, 128: 1024}
+    assert widths == {w: gl.to_linear_layout(gl.NVMMASharedLayout(w, 16), [64, 64]).alignment for w in widths}
+    assert gl.to_linear_layout(gl.AutoLayout(), [4]) == gl.AutoLayout()
+    with pytest.raises(ValueError, match="has padding"):
+        gl.to_linear_layout(gl.PaddedSharedLayout.with_identity_for([[32, 4]], [64], [0]), [64])
+    with pytest.raises(TypeError, match="CoalescedLayout has no encoding"):
+        gl.to_linear_layout(gl.CoalescedLayout(), [4])

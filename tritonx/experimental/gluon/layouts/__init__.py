@@ -6,7 +6,7 @@ of the IR says of one, `layout_of(encoding)` the way back. `tritonx.layouts` com
 
 from tritonx.experimental.gluon.layouts.amd import AMDMFMALayout, AMDWMMALayout
 from tritonx.experimental.gluon.layouts.base import DistributedLayout, GluonLayoutError, LayoutValue, SharedLayout
-from tritonx.experimental.gluon.layouts.conversion import layout_of
+from tritonx.experimental.gluon.layouts.conversion import layout_of, to_linear_layout
 from tritonx.experimental.gluon.layouts.distributed import (
     AutoLayout,
     BlockedLayout,
@@ -45,4 +45,5 @@ __all__ = [
     "TensorMemoryLayout",
     "TensorMemoryScalesLayout",
     "layout_of",
+    "to_linear_layout",
 ]

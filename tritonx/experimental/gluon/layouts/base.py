@@ -8,13 +8,16 @@ lists, so that layouts that say the same are equal.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import Field, fields
 from typing import ClassVar, NoReturn, cast
 
+from tritonx.experimental.gluon.layouts.linear import linear_of
+from tritonx.experimental.gluon.layouts.views import hardware_view, tensor_view
 from tritonx.language.values.constexpr import constexpr_type, unwrap
 from tritonx.layouts.encodings import Bases, DistributedEncoding, Ints, SharedEncoding
 from tritonx.layouts.errors import LayoutError
+from tritonx.layouts.linear import LinearLayout
 
 
 class GluonLayoutError(LayoutError, AssertionError):
@@ -181,7 +184,50 @@ def is_power_of_two(value: int) -> bool:
     return value > 0 and value & (value - 1) == 0
 
 
-class DistributedLayout(LayoutValue):
+def sizes_of(shape: Sequence[int]) -> list[int]:
+    """A shape whose sizes may be compile-time values."""
+    return _ints(shape, "shape")
+
+
+class ViewedLayout(LayoutValue):
+    """A layout that can be written as text for a shape."""
+
+    VIEWED: ClassVar[bool] = True
+
+    def encoding(self) -> DistributedEncoding | SharedEncoding:
+        """What a type says of it."""
+        raise NotImplementedError(f"{type(self).__name__} does not define its encoding")
+
+    def _linear(self, shape: Sequence[int]) -> LinearLayout:
+        if not self.VIEWED:
+            raise ValueError(f"{type(self).__name__} cannot be visualized")
+        return linear_of(self.encoding(), sizes_of(shape))
+
+    def format_tensor_view(self, shape: Sequence[int]) -> str:
+        r"""Who holds each element of a tensor of this shape, in elements; ``T5:2`` is register 2 of thread 5. Of shared
+        memory, which element is at each offset. Raises ValueError for what has no text, or cannot lay out the shape.
+
+        >>> from tritonx.experimental.gluon.layouts import BlockedLayout
+        >>> print(BlockedLayout([1, 2], [2, 2], [1, 1], [1, 0]).format_tensor_view([2, 4]), end="")
+        [[T0:0, T0:1, T1:0, T1:1]
+        [ T2:0, T2:1, T3:0, T3:1]]
+        """
+        return tensor_view(self._linear(shape))
+
+    def format_hardware_view(self, shape: Sequence[int]) -> str:
+        """Which element each register of each lane holds, a line for each register of a warp; of shared memory, which
+        element is at each offset. Raises ValueError as `format_tensor_view` does.
+
+        >>> from tritonx.experimental.gluon.layouts import BlockedLayout
+        >>> print(BlockedLayout([2], [4], [1], [0]).format_hardware_view([8]), end="")
+        Warp0:
+        (0), (2), (4), (6)
+        (1), (3), (5), (7)
+        """
+        return hardware_view(self._linear(shape))
+
+
+class DistributedLayout(ViewedLayout):
     """A layout that spreads a tensor over the registers, lanes, warps and blocks of a launch.
 
     >>> from tritonx.experimental.gluon.layouts import DistributedLayout, SliceLayout
@@ -200,7 +246,7 @@ class DistributedLayout(LayoutValue):
         raise NotImplementedError(f"{type(self).__name__} does not define its encoding")
 
 
-class SharedLayout(LayoutValue):
+class SharedLayout(ViewedLayout):
     """A layout that places a tensor in shared memory.
 
     >>> from tritonx.experimental.gluon.layouts import SharedLayout, SwizzledSharedLayout

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import overload
 
 from tritonx.experimental.gluon.layouts.amd import AMDMFMALayout, AMDWMMALayout
-from tritonx.experimental.gluon.layouts.base import DistributedLayout, LayoutValue, SharedLayout
+from tritonx.experimental.gluon.layouts.base import DistributedLayout, LayoutValue, SharedLayout, sizes_of
 from tritonx.experimental.gluon.layouts.bases import block_share, row_bases
 from tritonx.experimental.gluon.layouts.distributed import (
+    AutoLayout,
     BlockedLayout,
     DistributedLinearLayout,
     DotOperandLayout,
     NVMMADistributedLayout,
     SliceLayout,
 )
+from tritonx.experimental.gluon.layouts.linear import linear_of
 from tritonx.experimental.gluon.layouts.shared import (
     NVMMASharedLayout,
     PaddedSharedLayout,
@@ -23,6 +26,7 @@ from tritonx.experimental.gluon.layouts.shared import (
 from tritonx.experimental.gluon.layouts.tensor_memory import tensor_memory_layout_of
 from tritonx.layouts import encodings as E
 from tritonx.layouts.cta_layout import bases_of
+from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.tiling import bases_extent
 
 
@@ -103,3 +107,28 @@ def _padded(e: E.PaddedSharedEncoding) -> PaddedSharedLayout:
     share = bases_extent(e.rank, e.offset)
     cga = [[step // size for step, size in zip(basis, share, strict=True)] for basis in e.block]
     return PaddedSharedLayout(pairs, _lists(e.offset), cga, [*bases_extent(e.rank, e.offset, e.block)])
+
+
+ExplicitLayout = AutoLayout | DistributedLinearLayout | SharedLinearLayout
+"""What `to_linear_layout` gives."""
+
+
+def to_linear_layout(layout: DistributedLayout | SharedLayout, shape: Sequence[int]) -> ExplicitLayout:
+    """The layout as explicit bases on a shape, in elements: a `DistributedLinearLayout` or `SharedLinearLayout`. These
+    and `AutoLayout` are returned as they are. Raises ValueError where the layout cannot lay out the shape, or has
+    padding, and TypeError for `CoalescedLayout`.
+
+    >>> from tritonx.experimental.gluon.layouts import SwizzledSharedLayout, to_linear_layout
+    >>> to_linear_layout(SwizzledSharedLayout(2, 1, 2, [1, 0]), [4, 4])
+    SharedLinearLayout(offset_bases=[[0, 1], [0, 2], [1, 2], [2, 0]], block_bases=[], alignment=16)
+    """
+    if isinstance(layout, AutoLayout | DistributedLinearLayout | SharedLinearLayout):
+        return layout
+    if isinstance(layout, PaddedSharedLayout):
+        raise ValueError("a PaddedSharedLayout has padding, which no SharedLinearLayout has")
+    linear, sizes = linear_of(layout.encoding(), sizes_of(shape)), sizes_of(shape)
+    if isinstance(layout, DistributedLayout):
+        register, lane, warp, block = (_lists(linear.bases(dim)) for dim in (REGISTER, LANE, WARP, BLOCK))
+        return DistributedLinearLayout(register, lane, warp, block, sizes)
+    alignment = 8 * max(16, layout.swizzle_byte_width) if isinstance(layout, NVMMASharedLayout) else 16
+    return SharedLinearLayout(_lists(linear.bases(OFFSET)), _lists(linear.bases(BLOCK)), alignment)

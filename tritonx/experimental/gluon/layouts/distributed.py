@@ -28,6 +28,7 @@ class AutoLayout(DistributedLayout):
     """
 
     TAG: ClassVar[str] = "AL"
+    VIEWED: ClassVar[bool] = False
 
     @property
     def rank(self) -> int:
@@ -49,6 +50,7 @@ class CoalescedLayout(DistributedLayout):
     """
 
     TAG: ClassVar[str] = "CL"
+    VIEWED: ClassVar[bool] = False
 
     @property
     def rank(self) -> int:

@@ -150,6 +150,7 @@ class PaddedSharedLayout(SharedLayout):
     """
 
     TAG: ClassVar[str] = "PaddedShared"
+    VIEWED: ClassVar[bool] = False
     interval_padding_pairs: list[list[int]]
     offset_bases: list[list[int]]
     cga_layout: list[list[int]]
