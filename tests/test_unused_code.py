@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tritonx.experimental.gluon.modules import MODULES
+
 vulture = pytest.importorskip("vulture")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +32,7 @@ CALLED_BY_OTHERS = {
     r"keep_in|keep_declared|iterate|operate|looped": "kernels as `interpreter/rewrite.py` writes them",
     r"begin_described": "launches as `runtime/launch/binder.py` writes them",
     r"_Exporter|_Strided": "casts, which name them in strings",
+    r"_keep_alive": "Triton's name",
     r"__call__": "protocols",
     r"_base64": "PyTorch",
     r"_init_handles|[gs]et_current_(stream|device)|set_profile_allocator": "Triton's names",
@@ -42,10 +45,10 @@ CALLED_BY_OTHERS = {
 
 
 def names_of_triton() -> set[str]:
-    """All names that the pages of docs/triton have, and that of the releases."""
+    """All names that the pages of docs/triton have, that of the releases, and the table of Gluon's."""
     docs = ROOT / "docs"
     pages = [page.read_text() for page in (*(docs / "triton").glob("*.md"), docs / "releases.md")]
-    return {name for page in pages for name in re.findall(r"\w+", page)}
+    return {name for text in (*pages, *MODULES.values()) for name in re.findall(r"\w+", text)}
 
 
 def test_everything_is_used() -> None:

@@ -11,7 +11,7 @@ DIFFERS: dict[str, tuple[str, ...]] = {
         "tools.ragged_tma.to_ragged_indices",
     ),
     "``context`` and ``load_dialects`` alone: the dialects are xDSL's, in `tritonx.dialects`": ("_C.libtriton.ir",),
-    "Gluon is imported, and its kernels are refused when they are launched": ("experimental",),
+    "kernels of Gluon are compiled for GPUs; what is not there yet is imported, and refuses": ("experimental",),
     "``cublas`` alone": ("_C.libtriton.nvidia",),
     "without ``get_distributed_view`` and ``get_shared_view``: `tritonx.layouts.draw` has pictures": (
         "_C.libtriton.linear_layout",

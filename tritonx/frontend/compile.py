@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tritonx.frontend import errors
@@ -12,7 +12,6 @@ from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.module import ModuleGenerator
 from tritonx.frontend.errors import CompilationError
 from tritonx.kernel.declaration import KernelDeclaration
-from tritonx.language.types.signatures import str_to_ty
 from tritonx.language.values.base import base_type
 from tritonx.language.values.constexpr import constexpr_type
 from tritonx.language.values.tuples import tuple_type
@@ -62,7 +61,7 @@ def make_module(
     _check_parameters(module, fn)
     types: dict[str, base_type] = {}
     for index, name in enumerate(fn.arg_names):
-        types[name] = _argument_type(signature.get(name, "constexpr"), (index,), constants)
+        types[name] = _argument_type(signature.get(name, "constexpr"), (index,), constants, generator.parameter_type)
     try:
         with room_for_calls():
             return module.kernel(fn, _symbol(module, fn, signature, constants), types, _handle_attributes(types, attrs))
@@ -70,14 +69,16 @@ def make_module(
         raise error.with_traceback(None) from error.__cause__
 
 
-def _argument_type(text: Any, path: Path, constants: Mapping[Path, object]) -> base_type:
-    """The type of the argument at ``path``: a constant's is its value."""
+def _argument_type(
+    text: Any, path: Path, constants: Mapping[Path, object], named: Callable[[str], base_type]
+) -> base_type:
+    """The type of the argument at ``path``: a constant's is its value, others are ``named`` by the signature."""
     if path in constants:
         return constexpr_type(constants[path])
     if isinstance(text, tuple):
-        parts: list[Any] = [_argument_type(part, (*path, i), constants) for i, part in enumerate(text)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # a tuple of types, of tuples, and so on
+        parts: list[Any] = [_argument_type(part, (*path, i), constants, named) for i, part in enumerate(text)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # a tuple of types, of tuples, and so on
         return tuple_type(parts, getattr(text, "_fields", None))  # pyright: ignore[reportUnknownArgumentType]  # a tuple of types, of tuples, and so on
-    return str_to_ty(text)
+    return named(text)
 
 
 def _handle_attributes(

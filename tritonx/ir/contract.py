@@ -49,6 +49,10 @@ class Contract:
     placed: bool = False
     """Whether a module whose shared memory is placed (``ttg.shared``) still needs it."""
 
+    written: bool = False
+    """Whether a module of ``ttg`` that the program itself, or another compiler, has written may need it, though it
+    belongs to the passes that lead to ``ttg``."""
+
     def __str__(self) -> str:
         """From which level to which, as in ``tt → ttg``."""
         return f"{' or '.join(self.takes)} → {self.leaves or (self.takes[0] if len(self.takes) == 1 else 'the same')}"

@@ -37,7 +37,7 @@ STANDARD_LIBRARIES = frozenset({"libdevice", "ocml", "ockl"})
 
 
 class Language(Enum):
-    """The language of a kernel's source. Kernels of Gluon, Triton's second language, cannot be compiled.
+    """The language of a kernel's source: the tile language, or Gluon, which says its layouts itself.
 
     >>> Language.TRITON.name
     'TRITON'

@@ -23,14 +23,16 @@ def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
 
 
 def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -> PassStage:
-    """The stage `ttgir`. A file that is `ttg` already needs the `memory` passes only, and where they have placed its
-    memory already, or another program has, those that say so (`Contract.placed`).
+    """The stage `ttgir`. A module that is `ttg` already needs the `memory` passes, and of `layouts` those that say so
+    (`Contract.written`); where its memory is placed already, those of `memory` that say so (`Contract.placed`).
     """
 
     def pending(module: ModuleOp) -> tuple[ModulePass, ...]:
         if "ttg.shared" in module.attributes:
             return tuple(one for one in memory if (says := contract_of(type(one))) is not None and says.placed)
-        return memory if has_layouts(module) else (*layouts, *memory)
+        if not has_layouts(module):
+            return (*layouts, *memory)
+        return (*(one for one in layouts if (says := contract_of(type(one))) is not None and says.written), *memory)
 
     return PassStage("ttgir", (*layouts, *memory), pending)
 

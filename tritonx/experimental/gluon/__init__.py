@@ -1,7 +1,7 @@
 """Gluon, Triton's second language, in which a kernel says its layouts, copies and barriers itself.
 
-Libraries import it whether they launch such kernels or not, so its names are here: kernels and functions are declared,
-and refused when they are launched or called. Types that `tritonx.language` has are those.
+A kernel's source becomes `ttg` at once (`generator`, `semantics`), finds its open layouts (`pipeline`), and is emitted
+as any other module of `ttg`. Names that are not there yet can be imported, and refuse to be called (`modules`).
 """
 
 from typing import TYPE_CHECKING

@@ -1,71 +1,122 @@
-"""Kernels of Gluon: declared, and refused when something would run or compile them."""
+"""Kernels of Gluon: `jit`, what it makes of a function, and what that is compiled from."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from tritonx.kernel.interface import Grid, KernelInterface
-from tritonx.runtime.errors import TritonError
+from tritonx.backends.api import Language
+from tritonx.runtime.compiling.jit_function import JITFunction
+from tritonx.runtime.compiling.sources import ASTSource
+from tritonx.runtime.errors import NotCallable, TritonError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+    from tritonx.backends.api import Options, Target
 
 
 class NoGluon(TritonError, NotImplementedError):
-    """A kernel or function of Gluon was to be run, which tritonx cannot compile yet; it names it.
+    """A name of Gluon was used that tritonx does not have yet; it says which.
 
-    >>> @tritonx.experimental.gluon.jit
-    ... def copy(x):
-    ...     pass
-    >>> copy[(1,)](np.zeros(1))
+    >>> from tritonx.experimental.gluon.language.nvidia import rubin
+    >>> rubin.tcgen05_mma()
     Traceback (most recent call last):
         ...
-    tritonx.experimental.gluon.kernels.NoGluon: tritonx does not compile Gluon, and `copy` is a kernel of Gluon (...)
+    tritonx.experimental.gluon.kernels.NoGluon: tritonx does not have tritonx.experimental.gluon...rubin.tcgen05_mma
     """
 
 
-class GluonJITFunction(KernelInterface[Any]):
-    """What `jit` makes of a function: ``kernel[grid](...)`` raises `NoGluon`."""
+class GluonASTSource(ASTSource):
+    """A kernel of Gluon and what it is specialised on, as `tritonx.compiler.ASTSource`. Its module is one of `ttg`.
 
-    def __init__(self, fn: Callable[..., object]) -> None:
-        self.fn = fn
-        self.arg_names = list(inspect.signature(fn).parameters)
-        self.__name__ = getattr(fn, "__name__", "kernel")
-        self.__doc__ = fn.__doc__
-        self.__module__ = getattr(fn, "__module__", __name__)
+    >>> from tritonx.experimental import gluon
+    >>> from tritonx.experimental.gluon import language as ttgl
+    >>> @gluon.jit
+    ... def one(x):
+    ...     ttgl.store(x, 1.0)
+    >>> source = gluon.GluonASTSource(one, {"x": "*fp32"})
+    >>> "ttir" in tritonx.compile(source, target="cuda:90").asm
+    False
+    """
+
+    ext = "ttgir"
+    language = Language.GLUON
+
+    def hash(self) -> str:
+        return f"{super().hash()}-gluon"
+
+    def make_module(self, target: Target, options: Options) -> ModuleOp:
+        """The kernel at ``ttg``. Raises the front end's errors."""
+        from tritonx.experimental.gluon.generator import GluonModuleGenerator
+        from tritonx.frontend.compile import make_module
+
+        return make_module(
+            self.fn, self.signature, self.constants, self.attrs, options, target, generator=GluonModuleGenerator
+        )
+
+    def passes(self) -> tuple[ModulePass, ...]:
+        from tritonx.experimental.gluon.pipeline import gluon_passes
+
+        return gluon_passes()
+
+
+class GluonJITFunction(JITFunction[Any, Any]):
+    """What `jit` makes of a function: launched with ``kernel[grid](...)``, or called by kernels of Gluon.
+
+    >>> from tritonx.experimental import gluon
+    >>> gluon.jit(lambda x: None).is_gluon()
+    True
+    """
 
     def is_gluon(self) -> bool:
         """True, as of a Triton kernel it is false."""
         return True
 
-    def refuse(self) -> NoReturn:
-        """Raises NoGluon with the kernel's name and where it is written."""
-        code = getattr(self.fn, "__code__", None)
-        where = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
-        raise NoGluon(f"tritonx does not compile Gluon, and `{self.__name__}` is a kernel of Gluon{where}")
-
-    def run(self, *_: object, **__: object) -> NoReturn:
-        """Raises NoGluon."""
-        self.refuse()
-
-    def warmup(self, /, *_: object, **__: object) -> NoReturn:
-        """Raises NoGluon."""
-        self.refuse()
-
-    def launch_with(self, grid: Grid, args: tuple[object, ...], keywords: dict[str, Any]) -> NoReturn:
-        """Raises NoGluon."""
-        self.refuse()
-
-    def __call__(self, *_: object, **__: object) -> NoReturn:
-        self.refuse()
+    def source_of(
+        self, signature: Mapping[str, Any], constants: Mapping[Any, Any], attrs: Mapping[Any, Any]
+    ) -> ASTSource:
+        return GluonASTSource(self, signature, constants, attrs)
 
 
-class GluonASTSource:
-    """What Triton compiles a kernel of Gluon from."""
+def jit(
+    fn: Callable[..., object] | None = None,
+    *,
+    version: object = None,
+    repr: Callable[..., str] | None = None,
+    launch_metadata: Callable[..., object] | None = None,
+    do_not_specialize: Iterable[int | str] | None = None,
+    do_not_specialize_on_alignment: Iterable[int | str] | None = None,
+    debug: bool | None = None,
+    noinline: bool | None = None,
+) -> Any:
+    """Make a kernel of Gluon of a Python function; ``@jit`` or ``@jit(option=...)``, with the options of `tritonx.jit`.
 
-    def __init__(self, fn: object, *_: object, **__: object) -> None:
-        raise NoGluon(f"tritonx does not compile Gluon, and {fn!r} is to be compiled as Gluon")
+    >>> from tritonx.experimental import gluon
+    >>> from tritonx.experimental.gluon import language as ttgl
+    >>> @gluon.jit
+    ... def double(x, layout: ttgl.constexpr):
+    ...     at = x + ttgl.arange(0, 64, layout)
+    ...     ttgl.store(at, ttgl.load(at) * 2)
+    >>> layout = ttgl.BlockedLayout([1], [32], [4], [0])
+    >>> source = gluon.GluonASTSource(double, {"x": "*fp32", "layout": "constexpr"}, {"layout": layout})
+    >>> "st.global" in tritonx.compile(source, target="cuda:90").asm["ptx"]
+    True
+    """
 
+    def decorate(function: Callable[..., Any]) -> GluonJITFunction:
+        if not callable(function):
+            raise NotCallable(f"@jit expects a function, got {function!r}")
+        return GluonJITFunction(
+            function,
+            version,
+            do_not_specialize,
+            do_not_specialize_on_alignment,
+            debug,
+            noinline,
+            repr,
+            launch_metadata,
+        )
 
-def jit(fn: Callable[..., object] | None = None, **options: object) -> Any:
-    """Declare a kernel of Gluon; ``@jit`` or ``@jit(option=...)``, with the options of `tritonx.jit`."""
-    return GluonJITFunction if fn is None else GluonJITFunction(fn)
+    return decorate if fn is None else decorate(fn)

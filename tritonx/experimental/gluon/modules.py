@@ -1,23 +1,17 @@
-"""The modules below Gluon, made of a table of their names (Triton 3.9.0): types that `tritonx.language` has are those,
-anything else is a class that refuses to be called."""
+"""The names of the modules below Gluon (Triton 3.9.0), by which what tritonx lacks is known: it can be imported, and is
+a class that refuses to be called."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType
 from typing import NoReturn
 
 from tritonx.experimental.gluon.kernels import NoGluon
-from tritonx.language import core
 from tritonx.language.extra import libdevice
-
-TYPES = frozenset(
-    "constexpr dtype void int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8e5 float8e5b16 float8e4nv "
-    "float8e4b8 float8e4b15 float16 bfloat16 float32 float64 pointer_type block_type tensor tuple tuple_type "
-    "base_value base_type static_range aggregate_replace".split()
-)
-"""What a kernel's declaration or the host names, and is the same in both languages."""
 
 _COPIES = "async_copy_global_to_shared async_load commit_group mbarrier_arrive wait_group"
 _BARRIERS = "MBarrierLayout allocate_mbarrier arrive init invalidate wait"
@@ -116,25 +110,31 @@ MODULES: dict[str, str] = {
 
 
 class _Refusing(type):
-    """The class of what Gluon alone has: to make one, or to call it, is refused by name."""
+    """The class of a name that is not there: to make one, or to call it, is refused by name."""
 
     def __call__(cls, *_: object, **__: object) -> NoReturn:
-        raise NoGluon(f"tritonx does not compile Gluon, which {cls.__module__}.{cls.__qualname__} is part of")
+        raise NoGluon(f"tritonx does not have {cls.__module__}.{cls.__qualname__}")
 
 
 def add_modules(package: str) -> None:
-    """Make the modules of `MODULES` below ``package``, whose attributes the outermost become."""
+    """Complete the modules of `MODULES` below ``package``: what there is no file of is made, and names that a module
+    lacks become classes that refuse."""
     for name, text in MODULES.items():
         full = f"{package}.{name}"
-        module = ModuleType(full, f"Names of Gluon's ``{name}``; see `{package}`.")
-        module.__spec__ = ModuleSpec(full, None, is_package=True)
-        module.__path__ = []
-        names = text.split()
-        for each in names:
-            setattr(module, each, getattr(core, each) if each in TYPES else _Refusing(each, (), {"__module__": full}))
-        module.__dict__["__all__"] = names
-        sys.modules[full] = module
         holder, _, last = full.rpartition(".")
+        module = import_module(full) if find_spec(full) is not None else _made(full, name)
+        for each in text.split():
+            if not hasattr(module, each):
+                setattr(module, each, _Refusing(each, (), {"__module__": full}))
+        module.__dict__.setdefault("__all__", text.split())
         setattr(sys.modules[holder], last, module)
     extra = f"{package}.language.extra"
     sys.modules[f"{extra}.libdevice"] = sys.modules[extra].__dict__["libdevice"] = libdevice
+
+
+def _made(full: str, name: str) -> ModuleType:
+    module = ModuleType(full, f"Names of Gluon's ``{name}``; see `{full.split('.gluon.')[0]}.gluon`.")
+    module.__spec__ = ModuleSpec(full, None, is_package=True)
+    module.__path__ = []
+    sys.modules[full] = module
+    return module

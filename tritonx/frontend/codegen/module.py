@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,7 +38,8 @@ from tritonx.ir.location import name_loc
 from tritonx.ir.types import i32
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.identity import loose
-from tritonx.language.values.base import base_value
+from tritonx.language.types.signatures import str_to_ty
+from tritonx.language.values.base import base_type, base_value
 from tritonx.language.values.constexpr import constexpr, unwrap
 
 if TYPE_CHECKING:
@@ -63,10 +64,13 @@ class ModuleGenerator:
     statements = STATEMENTS
     flow = FLOW
     assign = staticmethod(assign)
+    semantics: type[Semantics] = Semantics
+    parameter_type: Callable[[str], base_type] = staticmethod(str_to_ty)
+    """The type that a signature's text names."""
 
     def __init__(self, options: Options, target: Target, *, any_global: bool = False, raw_errors: bool = False) -> None:
         self.builder = RecordingBuilder()
-        self.semantic = Semantics(self.builder, options, target)
+        self.semantic = self.semantics(self.builder, options, target)
         self.semantic.generator = self
         self.any_global = any_global
         self.raw_errors = raw_errors

@@ -18,7 +18,7 @@ from tritonx.kernel.source import JITCallable
 from tritonx.language.values.base import base_type, base_value
 from tritonx.language.values.constexpr import constexpr
 
-_LANGUAGES = ("tritonx.language", "triton.language")
+_LANGUAGES = ("tritonx.language", "triton.language", "tritonx.experimental.gluon", "triton.experimental.gluon")
 
 
 class Missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -37,9 +38,15 @@ _ELEMENTS: dict[str, Attribute] = {
 """fp8e4b15 has no type of its own in the IR: its bits travel as i8, as in Triton."""
 
 
+OTHER_TYPES: dict[type[base_type], Callable[[Any], Attribute]] = {}
+"""Types of languages that are built on this one → what they are in the IR."""
+
+
 @cache  # no bound, as those of `ir.types`: types of descriptors are made here
 def ir_type(type_: base_type) -> Attribute:
     """The type that a handle of a value of this type has. ``TypeError`` for a type without exactly one handle."""
+    if (other := OTHER_TYPES.get(type(type_))) is not None:
+        return other(type_)
     if isinstance(type_, block_type):
         return ir.tensor(ir_type(type_.element_ty), type_.storage)
     if isinstance(type_, pointer_type):

@@ -265,6 +265,11 @@ def _kernel(
     return kernel
 
 
+def _enters_later(source: Source) -> bool:
+    """Whether it makes a module for another stage than the first: a file, and a kernel of Gluon."""
+    return isinstance(source, IRSource) or type(source).ext != ASTSource.ext
+
+
 class Compile:
     """One compile that the cache did not have."""
 
@@ -338,7 +343,7 @@ class Compile:
     def job(self) -> CompileJob | None:
         """What a worker can do of it, with the front end's work done here; None where the user puts stages of their own
         in, or the module is read from a file. Raises the front end's errors."""
-        if isinstance(self.source, IRSource) or knobs.compilation.override or self.options.ir_override:
+        if _enters_later(self.source) or knobs.compilation.override or self.options.ir_override:
             return None
         with without_collection():
             return job_of(self.source.name, self._module(), self.target, self.options, self.digest, self.key)
@@ -367,18 +372,19 @@ class Compile:
         return _kernel(self.source, self.backend, fields, AsmDict(made.asm), parameters, self.key, group)
 
     def _remaining_stages(self, module: Any) -> tuple[Stage, ...]:
-        """All stages; for a file those from its own level on, of which it needs what it says itself."""
-        stages = self.backend.stages(self.target, self.options)
-        if not isinstance(self.source, IRSource):
+        """All stages; for a file, and what is not written in the tile language, those from its own level on, of which
+        it needs what it says itself."""
+        stages, source = self.backend.stages(self.target, self.options), self.source
+        if not _enters_later(source):
             return stages
         names = [s.name for s in stages]
-        own = stages[names.index(self.source.ext)] if self.source.ext in names else None
+        own = stages[names.index(source.ext)] if source.ext in names else None
         if not isinstance(own, PassStage):
             known = ", ".join(f".{s.name}" for s in stages if isinstance(s, PassStage))
-            raise SourceError(
-                f"{self.source.path}: {self.backend.name} cannot start from .{self.source.ext}; it starts from {known}"
-            )
-        return (own.remaining(module), *stages[names.index(self.source.ext) + 1 :])
+            which = source.path if isinstance(source, IRSource) else source.name
+            raise SourceError(f"{which}: {self.backend.name} cannot start from .{source.ext}; it starts from {known}")
+        first = PassStage(own.name, (*source.passes(), *own.remaining(module).passes))
+        return (first, *stages[names.index(source.ext) + 1 :])
 
     def _replaced(self, stage: Stage, value: object, compilation: Compilation) -> Any:
         """The stage's result, or what the user put in its place."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tritonx.explain.report import Report
     from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
     from tritonx.runtime.compiling.device_caches import DeviceCaches
+    from tritonx.runtime.compiling.sources import ASTSource
     from tritonx.runtime.launch.launching import Launcher
 
 if TYPE_CHECKING:
@@ -90,6 +91,14 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metacl
                 if self._launcher is None:
                     self._launcher = Launcher(self)
         return self._launcher
+
+    def source_of(
+        self, signature: Mapping[str, Any], constants: Mapping[Any, Any], attrs: Mapping[Any, Any]
+    ) -> ASTSource:
+        """What is compiled for these types, compile-time values and facts."""
+        from tritonx.runtime.compiling.sources import ASTSource
+
+        return ASTSource(self, signature, constants, attrs)
 
     @property
     def device_caches(self) -> DeviceCaches:

@@ -120,8 +120,7 @@ def source_of_data(kernel: JITFunction, text: str) -> tuple[ASTSource, Target, d
     data = json.loads(text)
     if data["name"] != kernel.__name__:
         raise OtherKernel(f"Specialization data is for {data['name']} but trying to preload for {kernel.__name__}")
-    source = ASTSource(
-        kernel,
+    source = kernel.source_of(
         {name: _type(type) for name, type in data["signature"].items()},
         {tuple(path): _decode(value) for path, value in data["constants"]},
         {tuple(path): marks for path, marks in data["attrs"]},

@@ -63,14 +63,13 @@ def _rehearse(kernel: JITFunction, kinds: Mapping[str, type]) -> None:
     """Ask for the code of a launch on the host, which need not be there. What the first launch executes has then been
     executed once, which is most of its time."""
     from tritonx.runtime.compiling.compiler import Compile
-    from tritonx.runtime.compiling.sources import ASTSource
 
     numpy = sys.modules.get("numpy")
     values = {int: 16, float: 0.5}
     given = {name: values[kind] if kind in values else numpy and numpy.empty(1) for name, kind in kinds.items()}
     request, _ = kernel.launcher.request((), {param.name: given.get(param.name) for param in kernel.params})
     wanted, at = request.wanted, request.placement
-    source = ASTSource(kernel, wanted.signature, wanted.constants, wanted.attrs)
+    source = kernel.source_of(wanted.signature, wanted.constants, wanted.attrs)
     _ = request.key, request.hook_key
     Compile(source, at.backend, at.target, request.options, source.hash(), kernel.__name__).kept()
 

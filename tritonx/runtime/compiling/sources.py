@@ -16,6 +16,7 @@ from tritonx.runtime.errors import TritonError
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
 
     from tritonx.runtime.compiling.ir_view import ModuleView
     from tritonx.runtime.compiling.jit_function import JITFunction
@@ -126,6 +127,10 @@ class ASTSource:
     def parse_options(self) -> dict[str, Any]:
         return {}
 
+    def passes(self) -> tuple[ModulePass, ...]:
+        """What its module needs before the stage `ext` of any backend."""
+        return ()
+
 
 _NUM_WARPS = re.compile(r'"ttg\.num-warps"\s*=\s*(\d+)')
 _NUM_CTAS = re.compile(r'"ttg\.num-ctas"\s*=\s*(\d+)')
@@ -218,6 +223,9 @@ class IRSource:
 
         types = enumerate(self._function().function_type.inputs)
         return tuple(Parameter(f"arg{i}", signature_type(type)) for i, type in types)
+
+    def passes(self) -> tuple[ModulePass, ...]:
+        return ()
 
     def parse_options(self) -> dict[str, Any]:
         """Options that the module itself fixes."""

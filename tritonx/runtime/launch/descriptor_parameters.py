@@ -69,8 +69,8 @@ def flat_types(type_: str, *, as_map: bool = False) -> list[str]:
     """The types that stand for a parameter of this type."""
     if not type_.startswith(SOURCE):
         return [type_]
-    element, shape = type_.removeprefix(SOURCE).rstrip(">").split("[")
-    rank = len(shape.rstrip("]").split(","))
+    element, _, block = type_.removeprefix(SOURCE).partition("[")
+    rank = len(block.partition("]")[0].split(","))
     own = ["!tt." + type_] if as_map else ["*" + element, *["i64"] * (2 * rank), "u1"]
     return [*own, *["i32"] * rank, *["i64"] * rank]
 

@@ -18,7 +18,6 @@ from tritonx.runtime import driver, knobs
 from tritonx.runtime.compiling.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiling.device_caches import Compiled, DeviceCaches
 from tritonx.runtime.compiling.request import Request, Specialization, specialize
-from tritonx.runtime.compiling.sources import ASTSource
 from tritonx.runtime.compiling.targets import target_named
 from tritonx.runtime.devices.drivers import driver_of, find_backend
 from tritonx.runtime.errors import ReadOnlyArgument, TooManyThreads, TritonError, UnsupportedArgument
@@ -351,7 +350,7 @@ class Launcher:
         placement, wanted = request.placement, request.wanted
         kernel = self._compiled.get(request.key)
         if kernel is None:
-            source = ASTSource(self.kernel, wanted.signature, wanted.constants, wanted.attrs)
+            source = self.kernel.source_of(wanted.signature, wanted.constants, wanted.attrs)
             kernel = compile_with_hooks(request, source, warmup)
             if kernel is not None:
                 self._compiled[request.key] = kernel

@@ -200,7 +200,8 @@ class Specializer(dict[type, Handler]):
         if kind.__name__ == "constexpr":
             return _constexpr
         if kind.__name__ == "TensorDescriptor":
-            return self._descriptor_handler()
+            laid_out = "layout" in getattr(cast("type", kind), "__dataclass_fields__", ())
+            return self._laid_out_descriptor_handler() if laid_out else self._descriptor_handler()
         source = array_source(cast("type", kind))
         if source is not None:
             return self._array_handler(source, cast("type", kind), self.tensors.setdefault(cast("type", kind), {}))
@@ -314,16 +315,35 @@ class Specializer(dict[type, Handler]):
 
         return handle
 
+    def _laid_out_descriptor_handler(self) -> Handler:
+        """Descriptors that say how a block lies in shared memory: the type has that as text."""
+        table: dict[tuple[object, ...], tuple[int, tuple[ArgSpec, ...]]] = {}
+
+        def handle(value: Any) -> tuple[ArgSpec, Any]:
+            array: Any = value.base
+            base = self[type(array)](array)[0]
+            key = (base, *value.block_shape, value.layout)
+            known = table.get(key)
+            if known is None:
+                known = table[key] = _descriptor_specs(base, value.block_shape, f",{value.layout!r}")
+            mask, specs = known
+            number: int = (value.shape[-1] & mask != 0) + 2 * value.round_f32_to_tf32
+            if number >= len(specs):
+                raise UnsupportedArgument("round_f32_to_tf32 is only supported for float32 tensors")
+            return specs[number], value
+
+        return handle
+
 
 Described = tuple[Sequence[int], int, tuple[ArgSpec, ...]]
 """A block, and what `_descriptor_specs` gives for it."""
 
 
-def _descriptor_specs(base: ArgSpec, block: Sequence[int]) -> tuple[int, tuple[ArgSpec, ...]]:
+def _descriptor_specs(base: ArgSpec, block: Sequence[int], layout: str = "") -> tuple[int, tuple[ArgSpec, ...]]:
     """The specs of descriptors whose rows end with a piece of 16 bytes, and of those whose rows do not, then of both
     where what is read is rounded, which f32 alone is; which bits of an innermost extent tell the first two apart."""
     element = base.type.removeprefix("*").removeprefix("k")
-    type_ = f"tensordesc<{element}[{', '.join(str(int(extent)) for extent in block)}]>"
+    type_ = f"tensordesc<{element}[{', '.join(str(int(extent)) for extent in block)}]{layout}>"
     marks_of_elements = ("", PARTIAL, ROUNDED, PARTIAL + ROUNDED) if element == "fp32" else ("", PARTIAL)
     specs = tuple(intern(type_, marks, None, base.location) for marks in marks_of_elements)
     mask = max(1, 16 // ITEM_BYTES[element]) - 1

@@ -64,6 +64,7 @@ class CopyBlocks(ModulePass):
         ),
         needs=("encode-descriptors",),
         after=("buffer-values", "map-at-launch"),
+        written=True,
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -36,6 +36,7 @@ class MapAtLaunch(ModulePass):
         on=("tt.make_tensor_descriptor",),
         creates=("ttng.tensormap_at_launch",),
         after=("encode-descriptors",),
+        written=True,
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -1,0 +1,1 @@
+"""Gluon for NVIDIA GPUs, by generation."""

@@ -1,0 +1,1 @@
+"""What hosts make for kernels of Gluon on NVIDIA GPUs."""
