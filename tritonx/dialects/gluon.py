@@ -18,24 +18,25 @@ from tritonx.dialects.layout_constraints import ANY_LAYOUTS, LayoutConstraint
 from tritonx.dialects.tile.elementwise import CAST
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.ir.define import define
-from tritonx.ir.types import encoding_of, shape_of
+from tritonx.ir.types import Undetermined, encoding_of, is_undetermined, shape_of
 
 
 @irdl_attr_definition
-class AutoEncodingAttr(ParametrizedAttribute):
+class AutoEncodingAttr(ParametrizedAttribute, Undetermined):
     """`#gluon.auto_encoding`: the layout that follows from the ops around and from `gluon.set_auto_layout`."""
 
     name = "gluon.auto_encoding"
 
 
 @irdl_attr_definition
-class CoalescedEncodingAttr(ParametrizedAttribute):
+class CoalescedEncodingAttr(ParametrizedAttribute, Undetermined):
     """`#gluon.coalesced_encoding`: the layout in which neighbouring threads access neighbouring elements."""
 
     name = "gluon.coalesced_encoding"
 
 
 AUTO = AutoEncodingAttr()
+COALESCED = CoalescedEncodingAttr()
 
 
 @define
@@ -61,14 +62,14 @@ class SetAutoLayoutOp(IRDLOperation):
 
 def undetermined(type_: Attribute) -> Attribute | None:
     """The encoding of a tensor type that only stands for a layout; None where there is none or another one."""
-    encoding = encoding_of(type_)
-    return encoding if isinstance(encoding, AutoEncodingAttr | CoalescedEncodingAttr) else None
+    return encoding_of(type_) if is_undetermined(type_) else None
 
 
 Gluon = Dialect("gluon", [SetAutoLayoutOp], [AutoEncodingAttr, CoalescedEncodingAttr])
 
 __all__ = [
     "AUTO",
+    "COALESCED",
     "AutoEncodingAttr",
     "CoalescedEncodingAttr",
     "Gluon",

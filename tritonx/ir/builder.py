@@ -13,6 +13,8 @@ The blocks around are those of the enclosing ops where the block is attached. A 
         ...
 
 Without ``nested`` a detached block only sees its own ops, which is always right.
+
+Tiles whose layouts are still to be determined (`gluon`) are not merged: two layouts may be asked of two equal ones.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from tritonx.dialects.arith import ConstantOp
 from tritonx.ir.define import append
 from tritonx.ir.effects import is_mergeable
 from tritonx.ir.fold import Constant, attribute_for, fold_at_creation
+from tritonx.ir.types import is_undetermined
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -172,7 +175,7 @@ class Builder:
         result_types: Sequence[Attribute],
         properties: Mapping[str, Attribute],
     ) -> tuple[SSAValue, ...]:
-        if not is_mergeable(cls):
+        if not is_mergeable(cls) or (result_types and is_undetermined(result_types[0])):
             return self.create(cls, operands, result_types, properties).results
         items = tuple(properties.items()) if len(properties) < 2 else frozenset(properties.items())
         # Types by identity: they are interned, deep to hash, and kept alive by the op that is found.

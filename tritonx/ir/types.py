@@ -196,6 +196,15 @@ def encoding_of(type_: Attribute) -> Attribute | None:
     return None
 
 
+class Undetermined:
+    """What the class of an encoding derives from that stands for a layout until passes determine it (`gluon`)."""
+
+
+def is_undetermined(type_: Attribute) -> bool:
+    """Whether a tensor's layout is still to be determined."""
+    return isinstance(getattr(type_, "encoding", None), Undetermined)
+
+
 def with_element(type_: Attribute, element: Attribute) -> Attribute:
     """The same type with another element type: shape and encoding stay, a scalar becomes `element`."""
     return _tensor(element, shape_of(type_), type_.encoding) if is_tensor(type_) else element

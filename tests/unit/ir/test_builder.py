@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Region
 
 from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.gluon import AUTO, COALESCED
 from tritonx.dialects.gpu_layout import memdesc
 from tritonx.ir.builder import Builder
 from tritonx.ir.location import file_loc
@@ -50,6 +51,18 @@ def test_properties_and_types_tell_ops_apart() -> None:
     a = builder.emit(tile.SplatOp, (block.args[0],), (tensor(i32, (4,)),))
     b = builder.emit(tile.SplatOp, (block.args[0],), (tensor(i32, (8,)),))
     assert a is not b
+
+
+def test_tiles_whose_layouts_are_undetermined_are_not_merged() -> None:
+    """Of two equal ones two layouts may be asked; what is no tile is merged."""
+    block = Block(arg_types=[i32])
+    builder = Builder(block)
+    for encoding in (AUTO, COALESCED):
+        type_ = tensor(i32, (4,), encoding)
+        splats = [builder.emit(tile.SplatOp, (block.args[0],), (type_,)) for _ in range(2)]
+        assert splats[0] is not splats[1]
+        assert builder.constant(1, type_) is not builder.constant(1, type_)
+    assert builder.constant(1, i32) is builder.constant(1, i32)
 
 
 def test_types_that_are_kept_merge_with_those_made_later() -> None:

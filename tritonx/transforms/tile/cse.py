@@ -15,6 +15,7 @@ from xdsl.traits import Commutative, IsolatedFromAbove
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.effects import is_terminator, may_read, may_write
+from tritonx.ir.types import is_undetermined, type_of
 
 Key = tuple[Hashable, ...]
 
@@ -25,7 +26,7 @@ class CommonSubexpressionElimination(ModulePass):
 
     Two ops are equal when class, operands (in any order where the op commutes), properties, attributes and result types
     are, and regions, if any, do the same. An op that reads memory is only merged with one after which nothing can have
-    written.
+    written, a tile whose layout is still to be determined (`gluon`) with none.
     """
 
     name = "cse"
@@ -104,7 +105,7 @@ class _Walk:
         if writes:
             self.memory = next(self.moments)
             return
-        if not op.results or is_terminator(op):
+        if not op.results or is_terminator(op) or is_undetermined(type_of(op.results[0])):
             return
         key = _key(op)
         if may_read(op):
