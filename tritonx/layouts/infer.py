@@ -7,6 +7,7 @@ blocked where they can; otherwise the answer is a `LinearEncoding`, which can sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import permutations
 
@@ -16,6 +17,7 @@ from tritonx.layouts.encodings import (
     Bases,
     BlockedEncoding,
     DistributedEncoding,
+    DotOperandEncoding,
     Ints,
     LinearEncoding,
     SliceEncoding,
@@ -178,6 +180,51 @@ def split_register(encoding: DistributedEncoding, shape: Ints) -> int | None:
     if len(steps) != 1 or steps[0][0] != REGISTER or steps[0][2] != 1 << layout.offset_of(last):
         return None
     return steps[0][1]
+
+
+# --- two elements from one
+# ---------------------------------------------------------------------------------------------------
+
+
+def unpacked(encoding: DistributedEncoding, axis: int, shape: Ints) -> DistributedEncoding:
+    """The result of taking two neighbours along `axis` from each element of a tensor of `shape`: both in one thread."""
+    if (run := _run(encoding, axis)) is not None:
+        return _with_run(encoding, axis, 2 * run)
+    layout = linear_layout(encoding, shape)
+    pair = LinearLayout.identity(2, REGISTER, tensor_dims(len(shape))[axis])
+    return linear_encoding((pair * layout).order_outs(layout.out_dims).order_ins((REGISTER, LANE, WARP, BLOCK)))
+
+
+def unpacked_source(encoding: DistributedEncoding, axis: int, shape: Ints) -> DistributedEncoding | None:
+    """The operand whose result of `shape` has this encoding; None where the first register bit does not choose between
+    the two neighbours alone."""
+    if (run := _run(encoding, axis)) is not None:
+        return _with_run(encoding, axis, run // 2) if run > 1 else None
+    layout = linear_layout(encoding, shape)
+    steps = [(dim, i, basis) for dim, bases in layout for i, basis in enumerate(bases) if basis[axis] & 1]
+    if steps != [(REGISTER, 0, tuple(int(d == axis) for d in range(len(shape))))]:
+        return None
+    kept = {
+        dim: tuple(tuple(x >> (d == axis) for d, x in enumerate(basis)) for basis in bases) for dim, bases in layout
+    }
+    return LinearEncoding(kept[REGISTER][1:], kept[LANE], kept[WARP], kept[BLOCK])
+
+
+def _run(encoding: DistributedEncoding, axis: int) -> int | None:
+    """Neighbours along `axis` that a thread has, where it is the fastest dim of an encoding that has their number."""
+    if isinstance(encoding, BlockedEncoding) and encoding.order[0] == axis:
+        return encoding.size_per_thread[axis]
+    if isinstance(encoding, DotOperandEncoding) and axis == encoding.rank - 1 - encoding.op_idx:
+        return encoding.k_width or None
+    return None
+
+
+def _with_run(encoding: DistributedEncoding, axis: int, run: int) -> DistributedEncoding:
+    if isinstance(encoding, BlockedEncoding):
+        sizes = tuple(run if d == axis else size for d, size in enumerate(encoding.size_per_thread))
+        return replace(encoding, size_per_thread=sizes)
+    assert isinstance(encoding, DotOperandEncoding)
+    return replace(encoding, k_width=run)
 
 
 # --- recognising blocked

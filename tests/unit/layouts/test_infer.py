@@ -9,7 +9,13 @@ import pytest
 
 from tritonx.layouts import LayoutError, equivalent, infer, linear_layout, simulate
 from tritonx.layouts.distributed import cga_of
-from tritonx.layouts.encodings import BlockedEncoding, LinearEncoding, NvidiaMmaEncoding, SliceEncoding
+from tritonx.layouts.encodings import (
+    BlockedEncoding,
+    DotOperandEncoding,
+    LinearEncoding,
+    NvidiaMmaEncoding,
+    SliceEncoding,
+)
 from tritonx.layouts.samples import random_blocked, random_mma, random_shape
 
 ROWS = BlockedEncoding((1, 4), (4, 8), (4, 1), (1, 0))
@@ -117,3 +123,32 @@ def test_the_blocks_of_a_slice_step_as_its_parents_do_in_the_dims_that_are_left(
         dim = rng.randrange(3)
         kept = [d for d in range(3) if d != dim]
         assert cga_of(SliceEncoding(dim, parent)) == tuple(tuple(basis[d] for d in kept) for basis in parent.cga)
+
+
+def test_pairs_taken_apart():
+    """Element n of the operand makes 2n and 2n + 1 along the axis, in its thread; the way back is exact."""
+    for rng, encoding, shape in [*cases(60), *cases(20, 3)]:
+        axis = rng.randrange(len(shape))
+        wide = tuple(2 * n if d == axis else n for d, n in enumerate(shape))
+        result = infer.unpacked(encoding, axis, shape)
+        pairs = np.repeat(numbered(shape), 2, axis=axis)
+        here, there = held(encoding, numbered(shape)), held(result, pairs)
+        for thread, made in zip(here.reshape(-1, here.shape[-1]), there.reshape(-1, there.shape[-1]), strict=True):
+            assert set(thread) == set(made)
+        back = infer.unpacked_source(result, axis, wide)
+        assert back is not None and equivalent(back, encoding, shape)
+
+
+def test_neighbours_in_two_threads_come_from_no_pair():
+    lanes = BlockedEncoding((1, 1), (4, 8), (4, 1), (1, 0))
+    assert infer.unpacked_source(lanes, 1, (32, 32)) is None
+    assert infer.unpacked_source(lanes, 0, (32, 32)) is None
+    assert infer.unpacked_source(ROWS, 1, (32, 32)) == BlockedEncoding((1, 2), (4, 8), (4, 1), (1, 0))
+
+
+def test_operands_of_products_have_twice_the_width_along_k():
+    parent = NvidiaMmaEncoding(2, 0, (2, 2), (16, 8))
+    operand = DotOperandEncoding(0, parent, 2)
+    assert infer.unpacked(operand, 1, (64, 32)) == DotOperandEncoding(0, parent, 4)
+    assert infer.unpacked_source(operand, 1, (64, 64)) == DotOperandEncoding(0, parent, 1)
+    assert infer.unpacked_source(DotOperandEncoding(1, parent, 1), 0, (64, 64)) is None

@@ -132,9 +132,21 @@ def _split_back(op: Operation, encoding: DistributedEncoding) -> DistributedEnco
     return infer.joined(encoding, _result_shape(op))
 
 
+def _unpacked(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:
+    """Not through ops with scales, of which it is unknown."""
+    is_alone = len(op.operands) == 1
+    return infer.unpacked(encoding, integer_property(op, "axis"), _operand_shape(op)) if is_alone else None
+
+
+def _unpacked_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:
+    is_alone = len(op.operands) == 1
+    return infer.unpacked_source(encoding, integer_property(op, "axis"), _result_shape(op)) if is_alone else None
+
+
 RULES: dict[type[LayoutConstraint], Rule] = {
     constraints.Reduced: Rule(_slice, _parent),
     constraints.ExpandDims: Rule(_parent, _slice),
+    constraints.PairsUnpacked: Rule(_unpacked, _unpacked_back),
     constraints.Transposed: Rule(_transposed, _transposed_back, free=True),
     constraints.Reshaped: Rule(_reshaped, _reshaped_back, free=True),
     constraints.Joined: Rule(_joined, _joined_back, free=True),

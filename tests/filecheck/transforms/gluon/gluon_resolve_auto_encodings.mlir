@@ -150,4 +150,20 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %4 = gluon.set_auto_layout %3 : tensor<16x32xi32, #gluon.auto_encoding> -> tensor<16x32xi32, #tile>
     tt.return %4 : tensor<16x32xi32, #tile>
   }
+
+  // Two numbers of a byte are in its thread.
+  // CHECK-LABEL: @pairs
+  // CHECK: ttg.fp4_to_fp {{.*}} {axis = 1 : i32} : tensor<16x32xi8, #{{.*}}> -> tensor<16x64xf16, [[TILE]]>
+  // CHECK: ttg.fp4_to_fp {{.*}} {axis = 1 : i32} : tensor<16x32xi8, [[TILE]]> -> tensor<16x64xf16, #{{.*}}>
+  // CHECK: arith.negf {{.*}} : tensor<16x64xf16, #
+  tt.func public @pairs() -> (tensor<16x64xf16, #tile>, tensor<16x32xi8, #tile>) {
+    %0 = arith.constant dense<17> : tensor<16x32xi8, #gluon.auto_encoding>
+    %1 = ttg.fp4_to_fp %0 {axis = 1 : i32} : tensor<16x32xi8, #gluon.auto_encoding> -> tensor<16x64xf16, #gluon.auto_encoding>
+    %2 = gluon.set_auto_layout %1 : tensor<16x64xf16, #gluon.auto_encoding> -> tensor<16x64xf16, #tile>
+    %3 = arith.constant dense<18> : tensor<16x32xi8, #gluon.auto_encoding>
+    %4 = ttg.fp4_to_fp %3 {axis = 1 : i32} : tensor<16x32xi8, #gluon.auto_encoding> -> tensor<16x64xf16, #gluon.auto_encoding>
+    %5 = arith.negf %4 : tensor<16x64xf16, #gluon.auto_encoding>
+    %6 = gluon.set_auto_layout %3 : tensor<16x32xi8, #gluon.auto_encoding> -> tensor<16x32xi8, #tile>
+    tt.return %2, %6 : tensor<16x64xf16, #tile>, tensor<16x32xi8, #tile>
+  }
 }
