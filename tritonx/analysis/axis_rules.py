@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_value import AxisInfo
-from tritonx.dialects import arith, gpu_layout, tile, ub
+from tritonx.dialects import arith, gluon, gpu_layout, tile, ub
 from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.ir.dispatch import case
 from tritonx.ir.effects import has_effects
@@ -338,6 +338,7 @@ RULES: dict[type[Operation], Rule] = {
     tile.SplitOp: _split,
     tile.CatOp: _cat,
     gpu_layout.ConvertLayoutOp: _same,
+    gluon.SetAutoLayoutOp: _same,
     tile.LoadOp: _load,
     tile.GetProgramIdOp: _program_id,
     tile.GetNumProgramsOp: _program_id,

@@ -140,7 +140,7 @@ class _Check:
         self.good.add(key)
 
     def _region(self, op: Operation, number: int, region: Region) -> None:
-        partitions = _partition_warps(op)
+        partitions = partition_warps(op)
         outside = self.threads["warp"]
         if partitions is not None and number < len(partitions):
             self.threads["warp"] = partitions[number]
@@ -207,7 +207,7 @@ def _number(module: Operation, name: str) -> int | None:
     return number.value.data if number.type == i32 else None
 
 
-def _partition_warps(op: Operation) -> tuple[int, ...] | None:
+def partition_warps(op: Operation) -> tuple[int, ...] | None:
     """Warps of each region of an op whose regions are run by warps of their own; None for other ops."""
     around = op.parent_op() if op.name == "ttg.warp_specialize.partitions" else None
     found = None if around is None else around.properties.get("partitionNumWarps")

@@ -22,7 +22,7 @@ from tritonx.analysis.axis_value import AxisInfo
 from tritonx.analysis.neighbour_steps import Multiple, NeighbourSteps, Step
 from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
-from tritonx.dialects import tile
+from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import becomes
 from tritonx.dialects.layout_constraints import DotOperands, constraint_of, is_elementwise
 from tritonx.dialects.tile.enums import RMWOp
@@ -30,7 +30,7 @@ from tritonx.ir.types import PointerType, bit_width, element_type, is_tensor, sh
 from tritonx.layouts.encodings import BlockedEncoding, Ints
 
 LOADS = (tile.LoadOp,)
-STORES = (tile.StoreOp, *tile.ATOMICS)
+STORES = (tile.StoreOp, *tile.ATOMICS, gpu_layout.AsyncCopyGlobalToLocalOp)
 """What is done by one of the threads that hold an element."""
 
 LINE = 128
@@ -60,10 +60,13 @@ class _Access:
 
 
 def coalesced_encodings(
-    ops: Iterable[Operation], facts: AxisFacts, target: GpuTarget
+    ops: Iterable[Operation], facts: AxisFacts, target: GpuTarget, *, by_facts: bool = False
 ) -> dict[Operation, BlockedEncoding]:
-    """The encoding of the pointers of every load, store and atomic through a tile of pointers."""
-    steps, ops = NeighbourSteps(facts), list(ops)
+    """The encoding of the pointers of every load, store and atomic through a tile of pointers.
+
+    Under `by_facts` the order of dims is by what is certain of neighbours, and not by what is likely: accesses whose
+    values are connected without conversions have one order more often."""
+    steps, ops = None if by_facts else NeighbourSteps(facts), list(ops)
     summed = _summed_dims(ops) if target.packs_along_k else {}
     accesses = [access for op in ops if (access := _access(op, facts, steps, target)) is not None]
     widths: dict[tuple[Ints, Ints], int] = {}
@@ -199,7 +202,7 @@ def pointer_of(op: Operation) -> SSAValue | None:
     return None
 
 
-def _access(op: Operation, facts: AxisFacts, steps: NeighbourSteps, target: GpuTarget) -> _Access | None:
+def _access(op: Operation, facts: AxisFacts, steps: NeighbourSteps | None, target: GpuTarget) -> _Access | None:
     pointer = pointer_of(op)
     if pointer is None:
         return None
@@ -221,12 +224,12 @@ def _access(op: Operation, facts: AxisFacts, steps: NeighbourSteps, target: GpuT
     return _Access(op, shape, order, width, most if is_store else 1 << 30)
 
 
-def _order(pointer: SSAValue, info: AxisInfo, steps: NeighbourSteps, nbytes: int) -> Ints:
+def _order(pointer: SSAValue, info: AxisInfo, steps: NeighbourSteps | None, nbytes: int) -> Ints:
     """The dims, that of the longest runs of neighbours in memory first; where several have the longest, that along
     which elements of so many bytes are closest mostly, then the last."""
     dims = range(len(info.contiguity))
     is_settled = info.contiguity.count(max(info.contiguity, default=1)) == 1
-    likely = (None,) * len(dims) if is_settled else steps.of(pointer)
+    likely = (None,) * len(dims) if is_settled or steps is None else steps.of(pointer)
     return tuple(sorted(dims, key=lambda d: (-info.contiguity[d], _distance(likely[d], nbytes), -d)))
 
 

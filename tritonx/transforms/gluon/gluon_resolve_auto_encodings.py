@@ -30,7 +30,7 @@ class GluonResolveAutoEncodings(ModulePass):
     """
 
     name = "gluon-resolve-auto-encodings"
-    contract = Contract(("ttg",), after=("dce",))
+    contract = Contract(("ttg",), after=("gluon-infer-coalesced-encodings", "dce"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
