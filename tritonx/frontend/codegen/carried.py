@@ -20,7 +20,9 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen.detached_blocks import discard_since
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, same_constant, suggest_name
-from tritonx.language.values.constexpr import unwrap
+from tritonx.frontend.semantics import ir_types
+from tritonx.language.values.aggregate import _aggregate_type  # pyright: ignore[reportPrivateUsage]  # Triton's name
+from tritonx.language.values.constexpr import constexpr_type, unwrap
 from tritonx.language.values.tensor import tensor
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> lis
         if not is_dynamic(after) or type(after) is not type(before):
             message = f"Loop carried variable {name} changed type, was {describe(before)} but is now {describe(after)}"
             raise gen.error(errors.LoopCarriedMismatch, node, message)
-        if after.type != before.type:
+        if after.type != before.type and not _same_handles_of_fields(before.type, after.type):
             message = (
                 f"Loop-carried variable {name} has initial type {before.type} "
                 f"but is re-assigned to {after.type} in loop! Please make sure that the type stays consistent."
@@ -127,6 +129,20 @@ def next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> lis
             raise gen.error(errors.LoopCarriedMismatch, node, message)
         handles += after.handles()
     return handles
+
+
+def _same_handles_of_fields(before: object, after: object) -> bool:
+    """Whether two structs of one class differ in the types of fields that are the same in the IR, as a sum of products
+    is and the block that it becomes: in the loop, and behind it, it is the one before."""
+    if not isinstance(before, _aggregate_type) or not isinstance(after, _aggregate_type):
+        return False
+    if before.base_cls is not after.base_cls or len(before.fields) != len(after.fields):
+        return False
+    for (name, old), (other, new) in zip(before.fields, after.fields, strict=True):
+        known = isinstance(old, constexpr_type) or isinstance(new, constexpr_type)
+        if name != other or (old != new and (known or ir_types(old) != ir_types(new))):
+            return False
+    return True
 
 
 def build_carrying(

@@ -168,6 +168,48 @@ def test_functions_in_warps_of_their_own(rng: np.random.Generator) -> None:
     assert '"ttg.total-num-warps" = 8' in made.asm["ttgir"]
 
 
+@gluon.aggregate
+class Total:
+    """A sum that is a block at first, and products under way in a loop."""
+
+    sum: Any
+
+    def __init__(self, sum: Any) -> None:
+        self.sum = sum
+
+
+@gluon.jit
+def summed(a: Any, b: Any, c: Any, steps: Any, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr) -> None:
+    unit: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, N, 16])
+    left: gl.constexpr = gl.NVMMASharedLayout.get_default_for([M, K], gl.float16)
+    right: gl.constexpr = gl.NVMMASharedLayout.get_default_for([K, N], gl.float16)
+    tile: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    a_memory = gl.allocate_shared_memory(gl.float16, [M, K], left, loaded(a, M, K, tile))
+    b_memory = gl.allocate_shared_memory(gl.float16, [K, N], right, loaded(b, K, N, tile))
+    fence_async_shared()
+    total = Total(gl.zeros([M, N], gl.float32, unit))
+    for _ in range(steps):
+        done = warpgroup_mma_wait(0, deps=[total.sum])
+        total = Total(warpgroup_mma(a_memory, b_memory, done, is_async=True))
+    done = warpgroup_mma_wait(0, deps=[total.sum])
+    rows = gl.arange(0, M, gl.SliceLayout(1, unit))
+    columns = gl.arange(0, N, gl.SliceLayout(0, unit))
+    gl.store(c + rows[:, None] * N + columns[None, :], done)
+
+
+@gluon.jit
+def loaded(x: Any, M: gl.constexpr, N: gl.constexpr, L: gl.constexpr) -> Any:
+    rows, columns = gl.arange(0, M, gl.SliceLayout(1, L)), gl.arange(0, N, gl.SliceLayout(0, L))
+    return gl.load(x + rows[:, None] * N + columns[None, :])
+
+
+def test_a_struct_with_products_under_way_in_a_loop(rng: np.random.Generator) -> None:
+    a, b = rng.integers(-4, 5, (64, 64)).astype(np.float16), rng.integers(-4, 5, (64, 64)).astype(np.float16)
+    c = np.full((64, 64), np.nan, np.float32)
+    run(summed, 1, a=a, b=b, c=c, steps=3, M=64, N=64, K=64)
+    np.testing.assert_array_equal(c, 3 * (a.astype(np.float32) @ b.astype(np.float32)))
+
+
 @gluon.jit
 def mismatched(x: Any, out: Any) -> None:
     at = gl.arange(0, 64, gl.BlockedLayout([1], [32], [4], [0]))
