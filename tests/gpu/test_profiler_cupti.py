@@ -15,7 +15,6 @@ import pytest
 import tritonx
 import tritonx.language as tl
 import tritonx.profiler as proton
-from tritonx.profiler.recorder import timer_of
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.errors import NoTimer
@@ -61,7 +60,7 @@ def measured(folder: Path, way: str, run: Callable[[], object], name: str, count
 
 def test_the_package_has_what_is_used() -> None:
     """Its names, and what their parameters are called: a package of another version may have others."""
-    for name in ("register_callbacks", "enable", "disable", "flush_all"):
+    for name in ("enable", "disable", "flush_all"):
         assert callable(getattr(cupti, f"activity_{name}"))
     for name in ("push", "pop"):
         assert callable(getattr(cupti, f"activity_{name}_external_correlation_id"))
@@ -161,7 +160,7 @@ def test_launches_are_timed_where_another_has_cupti(tmp_path: Path) -> None:
     doubled[(4,)](x, y, 4096)
     with profiler.profile(activities=[profiler.ProfilerActivity.CUDA]) as theirs:
         try:
-            timer_of(driver.get_active().implementation, "cupti").close()
+            driver.get_active().implementation.launch_timers()["cupti"]().close()
             taken = False
         except NoTimer:
             taken = True
