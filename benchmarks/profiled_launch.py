@@ -57,7 +57,7 @@ class Cupti:
         at.value += {4: 40, 10: 216, 39: 24}[ctypes.c_int.from_address(at.value).value]
         return 0
 
-    def deliver(self, numbers: range) -> None:
+    def deliver(self, numbers: list[int]) -> None:
         """The records of launches that have pushed these numbers."""
         api = [("kind", "i4"), ("rest", "V36")]
         external = [("kind", "i4"), ("of", "i4"), ("number", "u8"), ("correlation", "u4"), ("", "u4")]
@@ -85,19 +85,18 @@ CUPTI = Cupti()
 
 def collecting(call: Callable[[], object]) -> float:
     """Microseconds of the thread's time for a launch's records, the least of some rounds."""
-    numbers: Any = importlib.import_module("tritonx.backends.nvidia.launch.cupti_timer").NUMBERS
     recorder: Any = importlib.import_module("tritonx.profiler.recorder").RECORDER
     found: list[float] = []
     for _ in range(10):
         recorder.collect(wait=True)
-        first = next(numbers) + 1
+        [timer] = recorder._timers.values()
         for _ in range(RECORDS):
             call()
-        CUPTI.deliver(range(first, first + RECORDS))
+        CUPTI.deliver([*timer._records])
         before = time.thread_time_ns()
         recorder.collect(wait=False)
         found.append((time.thread_time_ns() - before) / RECORDS / 1e3)
-        assert not [r for timer in recorder._timers.values() for r in timer._records]
+        assert not timer._records
     return min(found)
 
 

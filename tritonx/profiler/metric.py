@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, cast
 
 from tritonx.profiler.errors import BadProfile, MetricMismatch
+from tritonx.profiler.stack import program_level
 from tritonx.profiler.tensor_metric import TensorMetric, is_remote, of_array
+from tritonx.runtime import driver
+from tritonx.runtime.errors import TimesLost
 
 FLOPS_WIDTHS = (8, 16, 32, 64)
 """Bits of the operands that ``flops8`` to ``flops64`` count operations on."""
@@ -53,8 +57,19 @@ def checked(metrics: object) -> dict[str, Value]:
     if not isinstance(metrics, Mapping) or not all(isinstance(name, str) for name in given):
         raise BadProfile(f"metrics are values by name, not {metrics!r}")
     for name, value in cast("Mapping[str, Any]", given).items():
+        if _is_left_out(name, value):
+            continue
         found[name] = value if type(value) is float and name != "bytes" else number_or_list(name, value)
     return found
+
+
+def _is_left_out(name: str, value: object) -> bool:
+    """Whether it is in a device's memory while launches are recorded: to read it would end the recording."""
+    if type(value) in (int, float) or not is_remote(value) or not driver.get_active().implementation.is_recording():
+        return False
+    why = f"metric {name!r} is in a device's memory and has no value while a graph is recorded: it is left out"
+    warnings.warn(why, TimesLost, stacklevel=program_level())
+    return True
 
 
 _NO_METRICS = frozenset({"name", "function", "stream"})
@@ -65,7 +80,7 @@ def of_launch(said: Mapping[str, object]) -> dict[str, Value]:
     """The metrics among a launch's metadata: numbers, and arrays of them. Raises BadProfile."""
     found: dict[str, Value] = {}
     for name, value in said.items():
-        if name not in _NO_METRICS and is_metric(value):
+        if name not in _NO_METRICS and is_metric(value) and not _is_left_out(name, value):
             found[name] = number_or_list(name, value)
     return found
 

@@ -23,8 +23,8 @@ from tritonx.profiler.metric import Value
 from tritonx.profiler.mode import Optimize
 from tritonx.profiler.quick import COLLECT_EVERY, QuickLaunches, can_be_quick
 from tritonx.profiler.regions import Clock
-from tritonx.profiler.session import Asked, Session
-from tritonx.profiler.stack import NUMBERS, Launched, current, forget_all
+from tritonx.profiler.session import Asked, Data, Session
+from tritonx.profiler.stack import NUMBERS, STATE_LISTENERS, Launched, current, forget_all
 from tritonx.profiler.tree import Device
 from tritonx.runtime import driver as active_driver
 from tritonx.runtime import knobs
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 INTERPRETER: Device = ("INTERPRETER", "0")
 
-Places = tuple[tuple[Any, Any], ...]
-"""For each session its data and a place there."""
+Places = tuple[tuple[int, Data, tuple[str, ...]], ...]
+"""For each session its number, its data and a path there."""
 
 CAPTURED_AT = "<captured_at>"
 """Triton's scope, inside of that in which a graph is launched, of those in which its kernels were recorded."""
@@ -59,6 +59,8 @@ class Recorder:
         """By what sessions ask for."""
         self._by_timer: dict[Driver | None, tuple[tuple[LaunchTimer, tuple[Session, ...]], ...]] = {}
         """The active sessions."""
+        self._seeing: list[tuple[LaunchTimer, list[Session]]] | None = None
+        """The timers that see others' kernels, and the active sessions of each; None: to be found."""
         self._devices: dict[tuple[Driver, int], Device] = {}
         self._hooks = self.enter_launch, self.leave_launch
         self._since = 0
@@ -98,10 +100,20 @@ class Recorder:
     def place_others(self) -> None:
         """Kernels that others launch from here on in this thread are of where it is, in the sessions that are active
         now."""
-        for timer in self._timers.values():
-            if timer.sees_others:
-                stack = current()
-                timer.at(tuple([(s.data, s.place(stack)) for s in self._sessions_of(timer)]) or None)
+        if self._seeing is None:
+            self._seeing = [(t, self._sessions_of(t)) for t in list(self._timers.values()) if t.sees_others]
+        if not self._seeing:
+            return
+        stack = current()
+        if stack.placed_for is not self._seeing:
+            stack.placed, stack.placed_for = {}, self._seeing
+        places = stack.placed.get(stack.version)
+        if places is None:
+            places = [tuple([(s.number, s.data, s.path(stack)) for s in found]) or None for _, found in self._seeing]
+            if all(s.asked.context == "shadow" for _, found in self._seeing for s in found):
+                stack.placed[stack.version] = places
+        for (timer, _), place in zip(self._seeing, places, strict=True):
+            timer.at(place)
 
     def _sessions_of(self, timer: LaunchTimer) -> list[Session]:
         """The active sessions whose launches it times."""
@@ -147,6 +159,7 @@ class Recorder:
         self._lock = threading.RLock()  # another thread of the parent may have had it
         self.sessions.clear()
         self._timers.clear()  # what they hold is the parent's
+        self._seeing = None
         self._asked.clear()
         flags.profiling_on = False
         forget_all()
@@ -170,6 +183,7 @@ class Recorder:
             enter.remove(self._hooks[0])
             leave.remove(self._hooks[1])
         if not self.sessions:
+            self._seeing = None
             self.place_others()
             for timer in self._timers.values():
                 timer.close()
@@ -181,6 +195,7 @@ class Recorder:
         """What launches are counted to, or how, has changed."""
         with self._lock:
             self._by_timer.clear()
+            self._seeing = None
             self.place_others()
             sessions = [session for _, group in self._groups for session in group]
             quick, hooks = can_be_quick(sessions), ([self._hooks[0]], [self._hooks[1]])
@@ -305,15 +320,16 @@ class Recorder:
         """A kernel of another library; below the root of the sessions that are active where its thread had no place."""
         assert driver is not None, "the interpreter's timer sees none"
         device = self._devices.get((driver, kernel.device)) or self._device(driver, kernel.device)
-        places = kernel.place
+        places = cast(Places | None, kernel.place)
         if places is None:
-            places = tuple([(s.data, s.data.scope(())) for s in self._sessions_of(timer)])
+            places = tuple([(s.number, s.data, ()) for s in self._sessions_of(timer)])
         recorded = _recorded_path(kernel)
-        for data, place in cast(Places, places):
-            name = kernel.name
-            if recorded:
-                *scopes, name = recorded
-                place = data.scope((*place.path, CAPTURED_AT, *scopes))
+        known = None if kernel.recorded_at is None else {number for number, *_ in cast(Places, kernel.recorded_at)}
+        for number, data, path in places:
+            if known is not None and number not in known:  # the session was not active when it was recorded
+                continue
+            *scopes, name = (*path, CAPTURED_AT, *recorded) if recorded else (*path, kernel.name)
+            place: Any = data.scope(scopes)
             data.launch(place, name, device, kernel.stream).finish(kernel.start, kernel.stop)
 
     def _timer(self, driver: Driver | None, asked: str | None) -> LaunchTimer:
@@ -324,6 +340,7 @@ class Recorder:
                 known = {name: timer for (of, name), timer in self._timers.items() if of is driver}
                 name, found = ("", known.get("") or ClockTimer()) if driver is None else timer_of(driver, asked, known)
                 self._timers[driver, name] = self._asked[driver, asked] = found
+                self._seeing = None
             return found
 
     def _grouped(self, driver: Driver | None) -> tuple[tuple[LaunchTimer, tuple[Session, ...]], ...]:
@@ -411,7 +428,7 @@ def _recorded_path(kernel: OtherKernel) -> tuple[str, ...]:
     if kernel.recorded is not None:  # what `enter_launch` gave
         return cast("tuple[Node | Event, ...]", kernel.recorded)[0].path
     if kernel.recorded_at is not None:  # what `place_others` gave
-        return (*cast(Places, kernel.recorded_at)[0][1].path, kernel.name)
+        return (*cast(Places, kernel.recorded_at)[0][2], kernel.name)
     return ()
 
 
@@ -454,6 +471,7 @@ RECORDER = Recorder()
 """This process's."""
 
 HookManager.listeners.append(RECORDER.hooks_changed)
+STATE_LISTENERS.append(RECORDER.place_others)
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=RECORDER.abandon)

@@ -69,11 +69,14 @@ class Session:
 
     # ---- places
 
+    def path(self, stack: ThreadStack) -> tuple[str, ...]:
+        """Where the thread is."""
+        return (*call_stack(), *stack.state()) if self.asked.context == "python" else stack.path()
+
     def place(self, stack: ThreadStack) -> Any:
-        """Where the thread is, in this phase's data."""
+        """The same in this phase's data."""
         if self.asked.context == "python":
-            path = call_stack()
-            return self.data.scope((*path, *stack.state()))
+            return self.data.scope(self.path(stack))
         known = stack.nodes.get(self.number)
         if known is not None and known[0] == stack.version and known[1] is self.data:
             return known[2]

@@ -11,6 +11,7 @@ import itertools
 import os
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 
 _OWN = str(Path(__file__).parents[1]) + os.sep
 """tritonx's folder: its frames are not the program's, nor are the library's between them."""
+
+METADATA = "__proton_launch_metadata"
+"""The state in which metadata of launches is computed."""
+
+METADATA_PREFIX = METADATA + ":"
+"""What its name begins with where that of a kernel follows."""
+
+_KEPT = 1 << 10
+"""Versions of states that are found again."""
 
 _CONTEXTS = contextlib.__file__
 
@@ -74,6 +84,11 @@ class ThreadStack:
     launched: list[Launched] = field(default_factory=list["Launched"])
     recorded: list[Recorded] = field(default_factory=list["Recorded"])
     """What the launch has recorded of its regions, to be read."""
+    placed: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])
+    """Version → what timers are told of where the thread is, by the sessions of ``placed_for``."""
+    placed_for: object = None
+    _in_state: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
+    """The version before a state began and its name → the version in it."""
     epoch: int = 0
     """How often all sessions had ended when it was looked at last."""
     lost: list[Entry] = field(default_factory=list[Entry])
@@ -122,21 +137,35 @@ class ThreadStack:
 
     def push_state(self, name: str) -> None:
         self.states.append((name, self.version, tuple(self.entries[-1:])))
-        self.version = next(_VERSIONS)
+        self.version = self._in_state.get((self.version, name)) or self._new_state(name)
+        for each in STATE_LISTENERS:
+            each()
+
+    def _new_state(self, name: str) -> int:
+        if len(self._in_state) > _KEPT:
+            self._in_state.clear()
+        return self._in_state.setdefault((self.version, name), next(_VERSIONS))
 
     def pop_state(self) -> None:
         """Does nothing outside of states."""
         if self.states:
             _, before, innermost = self.states.pop()
             self.version = before if innermost == tuple(self.entries[-1:]) else next(_VERSIONS)
+            for each in STATE_LISTENERS:
+                each()
 
     def path(self) -> tuple[str, ...]:
         """The scopes from the outermost to the innermost, and the state."""
         return (*(entry.name for entry in self.entries), *self.state())
 
     def state(self) -> tuple[str, ...]:
-        """The innermost one, if there is one."""
-        return (self.states[-1][0],) if self.states else ()
+        """The innermost one, if there is one. The computing of a kernel's metadata is two, as in Triton."""
+        if not self.states:
+            return ()
+        name = self.states[-1][0]
+        if not name.startswith(METADATA_PREFIX):
+            return (name,)
+        return METADATA, name.removeprefix(METADATA_PREFIX)
 
 
 class _Local(threading.local):
@@ -158,6 +187,9 @@ class _Ended:
 _ended = _Ended()
 
 _VERSIONS = itertools.count(1)
+
+STATE_LISTENERS: list[Callable[[], None]] = []
+"""Called in the thread whose state has changed."""
 
 NUMBERS = itertools.count()
 """Of entries of scopes, and of launches that a hook describes: each once in a process."""

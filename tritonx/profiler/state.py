@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, Self, TypeVar
 
-from tritonx.profiler.stack import current
+from tritonx.profiler.stack import METADATA, METADATA_PREFIX, current
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-COMPUTE_METADATA_SCOPE_NAME = "__proton_launch_metadata"
-COMPUTE_METADATA_SCOPE_PREFIX = "__proton_launch_metadata:"
+COMPUTE_METADATA_SCOPE_NAME = METADATA
+COMPUTE_METADATA_SCOPE_PREFIX = METADATA_PREFIX
 
 
 class state:

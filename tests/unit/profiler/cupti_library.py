@@ -21,8 +21,8 @@ FIELDS = {
         "graph_node_id": ("<u8", 144),
     },
     39: {"external_kind": ("<i4", 4), "external_id": ("<u8", 8), "correlation_id": ("<u4", 16)},
-    4: {"correlation_id": ("<u4", 32)},
-    5: {"correlation_id": ("<u4", 32)},
+    4: {"start": ("<u8", 8), "correlation_id": ("<u4", 32)},
+    5: {"start": ("<u8", 8), "correlation_id": ("<u4", 32)},
 }
 INVALID_KIND, AT_END = 21, 12
 

@@ -66,6 +66,7 @@ def check(library: Library, drawn: Drawn, found: cupti_buffers.Records) -> None:
     assert [found.names[name] for name in read["name"].tolist()] == [r.name for r in kernels]
     assert not read["number"].any() and not read["rounds"].any()
     assert sorted(found.pushed.tolist()) == pushed
+    assert sorted(found.calls.tolist()) == [(r.correlation_id, r.start) for r in drawn.records if r.kind in (4, 5)]
 
 
 @pytest.mark.parametrize("size", [cupti_buffers.BUFFER_BYTES, 1 << 12])

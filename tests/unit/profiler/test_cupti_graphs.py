@@ -133,6 +133,16 @@ class Cupti(ModuleType):
             self.tell(13, node)
             self.capturing.append((node, name))
 
+    def kernel_of_another_thread(self, name: str) -> None:
+        """Of one that has pushed no number; clocks agree within microseconds."""
+        time.sleep(1e-4)
+        pushed, self.pushed = self.pushed, []
+        found = self.records([(0, name)])
+        call = SimpleNamespace(kind=4, correlation_id=found[0].correlation_id, start=time.perf_counter_ns())
+        self.waiting += RNG.sample([*found, call], 2)
+        self.pushed = pushed
+        time.sleep(1e-4)
+
     def instantiated(self, nodes: list[tuple[int, str]]) -> list[tuple[int, str]]:
         """CUPTI tells of each copy as made and as copied."""
         made: list[tuple[int, str]] = []
@@ -278,6 +288,74 @@ def test_sessions_that_are_not_active(cupti: Cupti) -> None:
     proton.deactivate(session)
     cupti.launch_graph(graph)
     assert counts(session) == {"replay/<captured_at>/kept/kept": 1}
+
+
+def test_sessions_have_what_was_recorded_while_they_were_active(cupti: Cupti) -> None:
+    first, second = proton.start("first"), proton.start("second")
+    cupti.capturing = []
+    proton.deactivate(first)
+    with proton.scope("left_out"):
+        cupti.kernel("left_out")
+    proton.activate(first)
+    with proton.scope("kept"):
+        cupti.kernel("kept")
+    graph = cupti.instantiated(cupti.capturing)
+    cupti.capturing = None
+    with proton.scope("replay"):
+        cupti.launch_graph(graph)
+    assert counts(first) == {"replay/<captured_at>/kept/kept": 1}
+    assert counts(second) == {f"replay/<captured_at>/{each}/{each}": 1 for each in ("left_out", "kept")}
+
+
+def test_other_threads_launch_where_the_main_thread_is(cupti: Cupti) -> None:
+    session, expected = proton.start("profile"), dict[str, int]()
+    for _ in range(60):
+        scope = RNG.choice(["forward", "backward", ""])
+        with ExitStack() as stack:
+            if scope:
+                stack.enter_context(proton.scope(scope))
+            for _ in range(RNG.randrange(3)):
+                cupti.kernel_of_another_thread("gradient")
+                path = f"{scope}/gradient" if scope else "gradient"
+                expected[path] = expected.get(path, 0) + 1
+        if RNG.random() < 0.2:
+            proton.deactivate(session)
+            cupti.kernel_of_another_thread("left_out")
+            proton.activate(session)
+        if RNG.random() < 0.2:
+            proton.data.is_phase_complete(session)  # collects without a wait
+    assert counts(session) == expected
+
+
+def test_states_are_of_other_kernels_too(cupti: Cupti) -> None:
+    """And a state in which nothing was launched is not in the profile."""
+
+    def asks(grid: Any, metadata: Any, args: Any) -> dict[str, Any]:
+        cupti.kernel("reduce")
+        return {"name": "asked", "bytes": 4}
+
+    @tritonx.jit(launch_metadata=asks)
+    def asking(x):
+        tl.store(x, 2.0)
+
+    session = proton.start("profile", hook="triton")
+    with proton.scope("outer"):
+        asking[(1,)](np.zeros(1, np.float32))
+        with proton.state("busy"):
+            cupti.kernel("other")
+            with proton.scope("inner", {"a": 1.0}):
+                pass
+        cupti.kernel("other")
+    assert counts(session) == {
+        "outer/__proton_launch_metadata/asking/reduce": 1,
+        "outer/asked": 1,
+        "outer/busy/other": 1,
+        "outer/other": 1,
+    }
+    [outer] = proton.data.get(session)[0]["children"]
+    assert {child["frame"]["name"] for child in outer["children"]} == {
+        "__proton_launch_metadata", "asked", "busy", "other", "inner",
+    }  # fmt: skip
 
 
 def test_where_another_profiler_has_subscribed(cupti: Cupti) -> None:

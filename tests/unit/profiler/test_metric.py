@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tritonx
+import tritonx.language as tl
 import tritonx.profiler as proton
 from tritonx.profiler.errors import BadProfile, MetricMismatch
 from tritonx.profiler.metric import transform_tensor_metrics
+from tritonx.runtime.devices.host_driver import HostDriver
+from tritonx.runtime.errors import TimesLost
 
 
 def test_the_last_value_of_a_property_counts(tmp_path: Path) -> None:
@@ -37,6 +42,42 @@ def test_a_metric_stays_an_integer_or_a_float(tmp_path: Path, name: str) -> None
     for child, value in zip(proton.data.get(session)[0]["children"], (1.0, 1), strict=True):
         assert child["metrics"] == {"b": 1, "a": value} and type(child["metrics"]["a"]) is type(value)
     proton.finalize(session)
+
+
+class OnDevice:
+    """A tensor whose reading would end the recording of a graph."""
+
+    device = SimpleNamespace(type="cuda")
+
+    def data_ptr(self) -> int:
+        return 1 << 32
+
+    def tolist(self) -> Any:
+        raise RuntimeError("Cannot copy between CPU and CUDA tensors during CUDA graph capture")
+
+    item = tolist
+
+
+@tritonx.jit(launch_metadata=lambda grid, metadata, args: {"name": "told", "flops": OnDevice(), "bytes": 8})
+def told(x):
+    tl.store(x, 1.0)
+
+
+def test_a_recording_is_not_ended_by_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.zeros(1, np.float32)
+    session = proton.start(str(tmp_path / "a"), hook="triton")
+    with pytest.raises(RuntimeError, match="graph capture"):
+        proton.enter_scope("outside", metrics={"a": OnDevice()})
+    monkeypatch.setattr(HostDriver, "is_recording", lambda _: True)
+    with pytest.warns(TimesLost, match="metric 'a' .* while a graph is recorded"):
+        proton.enter_scope("inside", metrics={"a": OnDevice(), "b": 2})
+    with pytest.warns(TimesLost, match="metric 'flops'"):
+        told[(1,)](x)
+    with pytest.warns(TimesLost, match="metric 'c'"):
+        proton.exit_scope(metrics={"c": OnDevice()})
+    monkeypatch.undo()
+    [scope] = proton.data.get(session)[0]["children"]
+    assert scope["metrics"] == {"b": 2} and scope["children"][0]["metrics"]["bytes"] == 8
 
 
 def test_metrics_of_a_fixed_type_are_given_as_either(tmp_path: Path) -> None:

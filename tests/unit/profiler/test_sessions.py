@@ -133,7 +133,7 @@ def test_kernels_of_launch_metadata_stand_in_their_own_state(x: Any) -> None:
         asking[(1,)](x)
     proton.finalize(session)
     root, _ = json.loads(Path("profile.hatchet").read_text())
-    assert names(root) == {"outer": {"__proton_launch_metadata:asking": {"plain": {}}, "asked": {}}}
+    assert names(root) == {"outer": {"__proton_launch_metadata": {"asking": {"plain": {}}}, "asked": {}}}
 
 
 def test_threads_count_to_what_the_main_thread_has_open(x: Any) -> None:

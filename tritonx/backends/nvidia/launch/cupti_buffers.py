@@ -23,8 +23,8 @@ BUFFER_BYTES = 2 << 20
 SPARE = 8
 """Buffers that are kept to be used again."""
 
-KERNEL, EXTERNAL = 10, 39
-"""The kinds of records that are read: concurrent kernels, and external correlations."""
+KERNEL, EXTERNAL, DRIVER, RUNTIME = 10, 39, 4, 5
+"""The kinds of records that are read: concurrent kernels, external correlations, and calls of both APIs."""
 
 _NAMES = ("libcupti.so.13", "libcupti.so.12", "libcupti.so")
 
@@ -86,11 +86,14 @@ reader counts ``rounds`` and notes the ``number`` that was pushed when it was la
 PUSHED = np.dtype([("correlation", "u4"), ("number", "u8")])
 """A call in which a kernel may have been launched, and the number on top of its thread's stack."""
 
+CALLS = np.dtype([("correlation", "u4"), ("start", "i8")])
+
 
 @dataclass
 class Records:
     kernels: NDArray[np.void]
     pushed: NDArray[np.void]
+    calls: NDArray[np.void]
     names: dict[int, str]
 
 
@@ -130,26 +133,28 @@ class Buffers:
         """Of the buffers that CUPTI is done with, in the order in which they came."""
         kernels: list[NDArray[np.void]] = []
         pushed: list[NDArray[np.void]] = []
+        calls: list[NDArray[np.void]] = []
         names: dict[int, str] = {}
         for _ in range(len(self._full)):
             words, valid = self._full.popleft()
-            at_kernels, at_pushed = self._walked(words, valid)
-            kernels.append(_kernels(words, at_kernels))
-            pushed.append(_pushed(words, at_pushed, self.kind))
+            at = self._walked(words, valid)
+            kernels.append(_kernels(words, at[KERNEL]))
+            pushed.append(_pushed(words, at[EXTERNAL], self.kind))
+            calls += [_calls(words, at[kind]) for kind in (DRIVER, RUNTIME)]
             for name in np.unique(kernels[-1]["name"]).tolist():
                 names[name] = (ctypes.string_at(name) if name else b"").decode(errors="replace")
             if len(self._spare) < SPARE:
                 self._spare.append(words)
-        return Records(joined(kernels, KERNELS), joined(pushed, PUSHED), names)
+        return Records(joined(kernels, KERNELS), joined(pushed, PUSHED), joined(calls, CALLS), names)
 
-    def _walked(self, words: Words, valid: int) -> tuple[Places, Places]:
-        """Where the kernels and the numbers are, in halves of words.
+    def _walked(self, words: Words, valid: int) -> dict[int, Places]:
+        """Where the records of each kind are, in halves of words.
 
         Records have sizes by their kinds, so each says where the next one is. What a program does again and again is
         not walked: the records up to a kernel are compared with those that follow, all at once."""
-        kernels: list[int] = []
-        pushed: list[int] = []
-        again: tuple[list[Places], list[Places]] = [], []
+        walked: dict[int, list[int]] = {kind: [] for kind in (KERNEL, EXTERNAL, DRIVER, RUNTIME)}
+        again: list[tuple[list[int], int, int]] = []
+        """Records, what one set of them takes, and how often it follows."""
         halves = words.view(np.int32)[: valid // 4]
         sizes, kinds = self._sizes, halves.data
         at, end, row, before, left = 0, len(halves), list[int](), (0, 0), 0
@@ -159,21 +164,24 @@ class Buffers:
             if not size:
                 break
             row.append(at)
-            if kind == EXTERNAL:
-                pushed.append(at)
-            elif kind == KERNEL:
-                kernels.append(at)
-                period = at + size - row[0]
+            if kind in walked:
+                walked[kind].append(at)
+            at += size
+            if kind == KERNEL:
+                period = at - row[0]
                 left -= 1
                 if left < 0 and before == (period, len(row)):
                     count = _repeated(halves, row, period)
                     left = 0 if count >= FEW else 4 * FEW
-                    for kind, found in zip((KERNEL, EXTERNAL), again, strict=True):
-                        found.append(_places(row, [kinds[each] == kind for each in row], period, count))
+                    again.append((row, period, count))
                     at += period * count
                 before, row = (period, len(row)), []
-            at += size
-        return _all(kernels, again[0]), _all(pushed, again[1])
+        return {
+            kind: np.concatenate(
+                [np.array(each, np.intp), *(_places(row, halves[row] == kind, period, n) for row, period, n in again)]
+            )
+            for kind, each in walked.items()
+        }
 
     def _size(self, words: Words, valid: int, at: int, kind: int) -> int:
         """Of a record, as CUPTI knows it, in halves of words; 0 if it does not."""
@@ -186,10 +194,6 @@ class Buffers:
         after = valid if code else (record.value or 0) - base
         self._sizes[kind] = after // 4 - at
         return self._sizes[kind]
-
-
-def _all(walked: list[int], again: list[Places]) -> Places:
-    return np.concatenate([np.array(walked, np.intp), *again])
 
 
 def _repeated(halves: NDArray[np.int32], row: list[int], period: int) -> int:
@@ -205,7 +209,7 @@ def _repeated(halves: NDArray[np.int32], row: list[int], period: int) -> int:
     return count
 
 
-def _places(row: list[int], chosen: list[bool], period: int, count: int) -> Places:
+def _places(row: list[int], chosen: NDArray[np.bool_], period: int, count: int) -> Places:
     """Of the chosen records in all repetitions of a row."""
     return (np.arange(1, count + 1)[:, None] * period + np.array(row)[chosen]).ravel()
 
@@ -232,6 +236,13 @@ def _pushed(words: Words, at: Places, kind: int) -> NDArray[np.void]:
     at = at[halves[at + 1] == kind]
     found = np.empty(len(at), PUSHED)
     found["correlation"], found["number"] = halves[at + 4], words[at // 2 + 1]
+    return found
+
+
+def _calls(words: Words, at: Places) -> NDArray[np.void]:
+    """By those of ``CUpti_ActivityAPI``."""
+    found = np.empty(len(at), CALLS)
+    found["correlation"], found["start"] = words.view(np.uint32)[at + 8], words[at // 2 + 1]
     return found
 
 

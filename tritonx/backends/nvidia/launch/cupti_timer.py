@@ -5,9 +5,9 @@ A launch pushes a number of its own (an external correlation id), which CUPTI ha
 that are launched meanwhile. One process has one subscriber of these buffers: where another profiler has taken them, as
 PyTorch's does while it runs, making the timer raises ``NoTimer``.
 
-Kernels of other libraries have the number that lies below those of launches, which `at` has put there; a thread that
-has none is at no place. A kernel that a CUDA graph launches has that number too, and a node of the graph, which
-`tritonx.backends.nvidia.launch.cupti_graphs` knows.
+Kernels of other libraries have the number that lies below those of launches, which `at` has put there. A thread that
+has none, as PyTorch's for backward passes, is where the main thread was when it launched. A kernel that a CUDA graph
+launches has that number too, and a node of the graph, which `tritonx.backends.nvidia.launch.cupti_graphs` knows.
 
 Records are read by columns (`tritonx.backends.nvidia.launch.cupti_buffers`), when a buffer is full or the times are
 asked for. What cannot be read is dropped, and `TimesLost` warns of it where the times are waited for."""
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from tritonx.backends.api import LaunchTimer, OtherKernel
 from tritonx.backends.nvidia.launch import cupti_buffers
-from tritonx.backends.nvidia.launch.cupti_buffers import KERNELS, PUSHED, joined
+from tritonx.backends.nvidia.launch.cupti_buffers import CALLS, KERNELS, PUSHED, joined
 from tritonx.backends.nvidia.launch.cupti_graphs import UNKNOWN, GraphNodes
 from tritonx.runtime.errors import NoTimer, TimesLost
 
@@ -37,7 +37,7 @@ ROUNDS = 2
 LATE = 16
 """Collections in which a launch's record is waited for whose kernel is over."""
 
-CALLS = 1 << 16
+OTHERS = 1 << 16
 """Calls of others whose numbers are kept for kernels that come later, between two waits."""
 
 Rows = NDArray[np.void]
@@ -65,6 +65,10 @@ class CuptiTimer(LaunchTimer):
         self._others: list[OtherKernel] = []
         self._bases: dict[int, int] = {}
         """Thread → the number that it has put below those of its launches."""
+        self._log: tuple[list[int], list[int]] = [], []
+        """When the main thread was put to another place, and the numbers."""
+        self._calls: Rows = np.empty(0, CALLS)
+        """Those of threads that have no number."""
         self._records: dict[int, object] = {}
         self._pushed: Rows = np.empty(0, PUSHED)
         self._kernels: Rows = np.empty(0, KERNELS)
@@ -83,8 +87,11 @@ class CuptiTimer(LaunchTimer):
         # makes, and of the runtime's, which other libraries make.
         self._kinds = (kinds.CONCURRENT_KERNEL, kinds.EXTERNAL_CORRELATION, kinds.DRIVER, kinds.RUNTIME)
         self._own = self._cupti.ExternalCorrelationKind.CUSTOM0
+        self._push: Callable[[int, int], object] = self._cupti.activity_push_external_correlation_id
+        self._pop: Callable[[int], object] = self._cupti.activity_pop_external_correlation_id
+        self._main = threading.main_thread().ident
         try:
-            self._to_host = time.perf_counter_ns() - int(self._cupti.get_timestamp())  # and the library is loaded
+            self._to_host = self._clocks_apart()  # and the library is loaded
             self._buffers = cupti_buffers.registered(cupti_buffers.loaded(), int(self._own), self._report)
             for kind in self._kinds:
                 self._cupti.activity_enable(kind)
@@ -92,34 +99,48 @@ class CuptiTimer(LaunchTimer):
             raise NoTimer(f"CUPTI cannot be used: {error}") from error
         self._graphs = GraphNodes(self._cupti, self._own, self._report)
 
+    def _clocks_apart(self) -> int:
+        """What is added to CUPTI's times, by the quickest of some readings of both clocks."""
+        found: list[tuple[int, int]] = []
+        for _ in range(9):
+            before, device = time.perf_counter_ns(), int(self._cupti.get_timestamp())
+            after = time.perf_counter_ns()
+            found.append((after - before, (before + after) // 2 - device))
+        return min(found)[1]
+
     def _report(self, problem: str) -> None:
         self._problems[problem] = None
 
     def at(self, place: object) -> None:
-        if place is None:
-            number = UNTIMED
-        else:
-            with self._lock:
-                number = self._number_of.get(place) or self._number_of.setdefault(place, next(NUMBERS))
-                self._places[number] = place
         thread = threading.get_ident()
+        with self._lock:
+            number = UNTIMED if place is None else self._number_of.get(place)
+            if number is None:
+                number = self._number_of[place] = next(NUMBERS)
+                self._places[number] = place
+            if thread == self._main:
+                times, numbers = self._log
+                times.append(time.perf_counter_ns())
+                numbers.append(number)
+                if len(times) > OTHERS:
+                    del times[: OTHERS // 2], numbers[: OTHERS // 2]
         if thread in self._bases:
-            self._cupti.activity_pop_external_correlation_id(self._own)
-        self._cupti.activity_push_external_correlation_id(self._own, number)
+            self._pop(self._own)
+        self._push(self._own, number)
         self._bases[thread] = number
 
     def begin(self, device: int, stream: int) -> object:
         number = next(NUMBERS)
-        self._cupti.activity_push_external_correlation_id(self._own, number)
+        self._push(self._own, number)
         return number
 
     def end(self, begun: object, stream: int, record: object) -> None:
         assert isinstance(begun, int)
         self._records[begun] = record
-        self._cupti.activity_pop_external_correlation_id(self._own)
+        self._pop(self._own)
 
     def abandon(self, begun: object) -> None:
-        self._cupti.activity_pop_external_correlation_id(self._own)
+        self._pop(self._own)
 
     def is_due(self) -> bool:
         return len(self._buffers) > 0
@@ -137,18 +158,19 @@ class CuptiTimer(LaunchTimer):
             self._synchronize()
         self._cupti.activity_flush_all(1 if wait else 0)
         with self._lock:
-            found = self._matched(self._read(), wait=wait)
+            found = self._matched(self._read(wait=wait), wait=wait)
             if wait:  # all kernels have run and all buffers are here: what is left was recorded into a graph
                 self._keep_recorded()
                 found += [(record, 0, 0) for record in self._records.values()]
                 self._records.clear()
-                self._pushed, self._kernels = self._pushed[:0], self._kernels[:0]
-                used = set(self._bases.values())
+                self._pushed, self._kernels, self._calls = self._pushed[:0], self._kernels[:0], self._calls[:0]
+                self._log = self._log[0][-1:], self._log[1][-1:]
+                used = {*self._bases.values(), *self._log[1]}
                 self._number_of = {place: number for place, number in self._number_of.items() if number in used}
                 self._places = {number: place for place, number in self._number_of.items()}
         return found
 
-    def _read(self) -> Rows:
+    def _read(self, *, wait: bool) -> Rows:
         """The kernels that are new and those that are left, with their numbers."""
         records = self._buffers.take()
         self._names.update(records.names)
@@ -162,7 +184,21 @@ class CuptiTimer(LaunchTimer):
             at[at == len(pushed)] = 0
             known = (pushed["correlation"][at] == kernels["correlation"]) & (kernels["number"] == 0)
             kernels["number"][known] = pushed["number"][at[known]]
+        others = records.calls[~np.isin(records.calls["correlation"], pushed["correlation"])]
+        self._calls = joined([self._calls[-OTHERS:], others], CALLS)
+        lost = np.flatnonzero((kernels["number"] == 0) & (wait | (kernels["rounds"] > 0)))  # a number may come late
+        if len(lost) and len(self._calls):
+            kernels["number"][lost] = self._numbers_of_main(kernels["correlation"][lost], self._calls)
         return kernels
+
+    def _numbers_of_main(self, correlations: NDArray[np.uint32], calls: Rows) -> NDArray[np.uint64]:
+        """Where the main thread was when other threads launched; 0 where that is not known."""
+        calls = calls[np.argsort(calls["correlation"], kind="stable")]
+        at = np.searchsorted(calls["correlation"], correlations)
+        at[at == len(calls)] = 0
+        known = calls["correlation"][at] == correlations
+        turns = np.searchsorted(np.array(self._log[0], np.int64), calls["start"][at] + self._to_host, side="right")
+        return np.where(known, np.array([0, *self._log[1]], np.uint64)[turns], np.uint64(0))
 
     def _matched(self, kernels: Rows, *, wait: bool) -> list[tuple[object, int, int]]:
         """The times of launches; the kernels of others are put aside, and what has no owner yet is kept."""
@@ -188,7 +224,7 @@ class CuptiTimer(LaunchTimer):
         number = self._pushed["number"]
         keep = np.isin(number, np.array([*self._records], np.uint64))
         keep |= (number > self._seen) & ~np.isin(number, done)
-        keep[-CALLS:] |= np.isin(number[-CALLS:], np.array([UNTIMED, *self._places], np.uint64))
+        keep[-OTHERS:] |= np.isin(number[-OTHERS:], np.array([UNTIMED, *self._places], np.uint64))
         self._seen = max(self._seen, int(number.max(initial=0)))
         self._pushed = self._pushed[keep]
 
