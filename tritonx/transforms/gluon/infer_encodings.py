@@ -71,6 +71,7 @@ def _settled(standing: Attribute, seeds: Iterable[tuple[SSAValue, Request]]) -> 
     found: dict[SSAValue, Request] = {}
     level = deque(seeds)
     further: list[tuple[SSAValue, Request]] = []
+    done: set[Operation] = set()
     is_free = False
     while level:
         while level:
@@ -83,9 +84,13 @@ def _settled(standing: Attribute, seeds: Iterable[tuple[SSAValue, Request]]) -> 
             if undetermined(type_of(value)) != standing:
                 continue
             found[value] = request
-            for reached in reached_from(value, request.encoding):
-                target = further if reached.free else level
-                target.append((reached.value, Request(reached.encoding, request.by)))
+            for reached in reached_from(value, request.encoding, done):
+                known = found.get(reached.value)
+                if known is not None and (reached.free or known.encoding == reached.encoding):
+                    continue
+                same = reached.encoding is request.encoding
+                follows = request if same else Request(reached.encoding, request.by)
+                (further if reached.free else level).append((reached.value, follows))
         level, is_free = deque(further), True
         further.clear()
     return found

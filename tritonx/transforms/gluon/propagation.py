@@ -31,30 +31,37 @@ class Reached:
     free: bool = False
 
 
-def reached_from(value: SSAValue, encoding: DistributedEncoding) -> Iterator[Reached]:
-    """The tensors whose layouts follow from a value's."""
-    for use in value.uses:
-        for other in becomes(use.operation, use.index):
-            yield Reached(other, encoding)
-        yield from _through(use.operation, value, encoding)
+def reached_from(value: SSAValue, encoding: DistributedEncoding, done: set[Operation]) -> Iterator[Reached]:
+    """The tensors whose layouts follow from a value's.
+
+    `done` are the ops through which nothing else can follow, since all of their tensors have one encoding and have been
+    reached; those that this is said of are added."""
+    for use in tuple(value.uses):
+        op = use.operation
+        if op not in done:
+            for other in becomes(op, use.index):
+                yield Reached(other, encoding)
+            yield from _through(op, value, encoding, done)
     for other in comes_from(value):
         yield Reached(other, encoding)
-    if not isinstance(value.owner, Block):
-        yield from _through(value.owner, value, encoding)
+    if not isinstance(value.owner, Block) and value.owner not in done:
+        yield from _through(value.owner, value, encoding, done)
 
 
-def _through(op: Operation, value: SSAValue, encoding: DistributedEncoding) -> Iterator[Reached]:
+def _through(op: Operation, value: SSAValue, encoding: DistributedEncoding, done: set[Operation]) -> Iterator[Reached]:
     constraint = constraint_of(op)
-    if isinstance(constraint, LookedUp):
-        tables = {table for name in constraint.besides for table in values_of(op, name)}
-        for other in _tensors(op):
-            yield Reached(other, encoding, (other in tables) != (value in tables))
-        return
     if isinstance(constraint, constraints.SameLayout | constraints.Broadcast):
         names: tuple[str, ...] = getattr(constraint, "besides", ())
+        if not names:
+            done.add(op)
+            yield from (Reached(other, encoding) for other in _tensors(op))
+            return
         apart = {each for name in names for each in values_of(op, name)}
-        for other in _tensors(op) if value not in apart else ():
-            if other not in apart:
+        is_table = isinstance(constraint, LookedUp)
+        for other in _tensors(op):
+            if is_table:
+                yield Reached(other, encoding, (other in apart) != (value in apart))
+            elif value not in apart and other not in apart:
                 yield Reached(other, encoding)
         return
     rule = RULES.get(type(constraint)) if constraint is not None else None
