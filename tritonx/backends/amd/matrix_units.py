@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tritonx.backends.amd.emit.matrix_instructions import MFMA_TYPES, SCALED_K, SCALED_MFMA_FORMATS, WMMA_TYPES
-from tritonx.backends.amd.scale_layouts import LANE_BYTES, scale_encoding
 from tritonx.conversion.tile_to_gpu.matrix_unit import (
     CannotMultiply,
     DotLayout,
@@ -20,6 +19,7 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import (
 )
 from tritonx.dialects.tile import DotScaledOp
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding, Ints
+from tritonx.layouts.product_scales import LANE_BYTES, scale_encoding
 from tritonx.layouts.transposed_access import CHUNK_BITS, TRANSPOSING_VERSION
 
 _MFMA_K = {

@@ -41,7 +41,7 @@ class AtomicSemantics(MemorySemantics):
         ``mask`` and ``value`` are broadcast to the pointers' shape and cast to the pointee; masked-off lanes give
         anything.
         """
-        order, among = _ordering(sem, scope)
+        order, among = ordering(sem, scope)
         pointer, value, mask = self._atomic_operands(name, pointer, self.to_tensor(value), self._optional(mask))
         type_ = value.dtype
         if name == "add":
@@ -134,7 +134,7 @@ class AtomicSemantics(MemorySemantics):
 
     def atomic_cas(self, pointer: tensor, compare: object, value: object, sem: object, scope: object) -> tensor:
         """Store ``value`` where memory equals ``compare``, for elements of 16, 32 or 64 bits."""
-        order, among = _ordering(sem, scope)
+        order, among = ordering(sem, scope)
         element = _pointee(pointer)
         if element.is_ptr() or element.primitive_bitwidth not in (16, 32, 64):
             raise ValueError("atomic_cas only supports elements with width {16, 32, 64}")
@@ -250,7 +250,7 @@ def _numbers(name: str, pointer: object) -> tensor:
 
 def _access_order(name: str, sem: object, scope: object, ordered: str) -> dict[str, Attribute]:
     """The order and scope of a load, store or poll, which has ``ordered`` (the default) or is relaxed."""
-    order, among = _ordering(unwrap(sem) or ordered, scope)
+    order, among = ordering(unwrap(sem) or ordered, scope)
     if order not in (MemSemantic.RELAXED, _ORDERS[ordered]):
         raise ValueError(f"atomic_{name} only supports {ordered} and relaxed semantics")
     return {"sem": enum_attribute(order), "scope": enum_attribute(among)}
@@ -267,7 +267,7 @@ def _pointee(pointer: object) -> dtype:
     return pointer.dtype.element_ty
 
 
-def _ordering(sem: Any, scope: Any) -> tuple[MemSemantic, MemSyncScope]:
+def ordering(sem: Any, scope: Any) -> tuple[MemSemantic, MemSyncScope]:
     sem, scope = unwrap(sem) or "acq_rel", unwrap(scope) or "gpu"
     if sem not in _ORDERS:
         raise ValueError(f"Memory semantic {sem} not supported")

@@ -56,9 +56,9 @@ def _with_semantics(fn: F, active_one: Callable[[str], Any]) -> F:
     return cast(F, wrapper)
 
 
-def builtin_of(backend: str) -> Callable[[F], F]:
-    """As `builtin`, for a function of ``tl.extra.<backend>``: a kernel for a target of another backend that calls it is
-    refused at that line. The interpreter runs it by what the function's ops mean.
+def builtin_of(backend: str, module: str = "") -> Callable[[F], F]:
+    """As `builtin`, for a function of ``tl.extra.<backend>`` or of ``module``: a kernel for a target of another backend
+    that calls it is refused at that line. The interpreter runs it by what the function's ops mean.
 
     Of ``_semantic`` it may use ``target`` and ``options``, ``to_tensor(x)`` for a number or a tensor, ``cast(x,
     dtype)``, ``broadcast(x, y)``, and ``emit(Op, operands, type, properties)``, which gives the op's only result.
@@ -86,7 +86,7 @@ def builtin_of(backend: str) -> Callable[[F], F]:
         def guarded(*args: object, **kwargs: object) -> object:
             target = cast("Semantics", kwargs["_semantic"]).target
             if target.backend not in (backend, "interpreter"):
-                name = f"tl.extra.{backend}.{fn.__name__}"
+                name = f"{module or f'tl.extra.{backend}'}.{fn.__name__}"
                 raise AttributeError(f"{name} is there for targets of {backend} alone, not for {target}")
             return fn(*args, **kwargs)
 

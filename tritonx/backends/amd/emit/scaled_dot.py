@@ -2,7 +2,7 @@
 
 Unlike those of ``tt.dot``, a step's elements are not any that both operands share: a scale belongs to 32 neighbours of
 K, so a step takes the instruction's K from the first element on, and each lane has the bytes that the instruction reads
-there (``scale_layouts``)."""
+there (``layouts/product_scales``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from xdsl.ir import Operation
 from tritonx.backends.amd.emit.dot import Totals
 from tritonx.backends.amd.emit.machine import AmdMachine
 from tritonx.backends.amd.emit.matrix_instructions import SCALED_K, ScaledInstruction, scaled_mfma
-from tritonx.backends.amd.scale_layouts import GROUP, LANE_BYTES, scale_encoding
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -26,6 +25,7 @@ from tritonx.ir.types import element_type, i8, shape_of, type_of
 from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import BLOCK, LANE, WARP
 from tritonx.layouts.encodings import AmdMfmaEncoding, DotOperandEncoding
+from tritonx.layouts.product_scales import GROUP, LANE_BYTES, scale_encoding
 
 ONE = 127
 """The code of the scale 1 in e8m0."""
