@@ -22,8 +22,10 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.api import PassStage
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
+from tritonx.conversion.tile_to_gpu.gluon_infer_coalesced_encodings import GluonInferCoalescedEncodings
 from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.transforms.gluon.gluon_resolve_auto_encodings import GluonResolveAutoEncodings
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
@@ -168,4 +170,6 @@ def gpu_stages(
     ['ttir', 'ttgir']
     """
     tiles, layouts, memory = gpu_passes(gpu, on_tiles, on_layouts, checked=checked, recorded=recorded)
-    return tile_stage(tiles), gpu_stage(layouts, memory)
+    merging = (Fold(), CommonSubexpressionElimination(), DeadCodeElimination())
+    finding = (GluonInferCoalescedEncodings(gpu), GluonResolveAutoEncodings(), *merging)
+    return tile_stage(tiles), gpu_stage(layouts, memory, finding)

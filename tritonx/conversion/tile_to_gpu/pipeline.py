@@ -8,7 +8,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.api import PassStage
 from tritonx.ir.contract import contract_of
-from tritonx.ir.types import encoding_of, is_tensor, type_of
+from tritonx.ir.types import encoding_of, is_tensor, is_undetermined, type_of
 from tritonx.ir.walk import ops_in
 
 
@@ -22,9 +22,12 @@ def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
     return PassStage("ttir", passes, lambda module: () if has_layouts(module) else passes)
 
 
-def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -> PassStage:
-    """The stage `ttgir`. A module that is `ttg` already needs the `memory` passes, and of `layouts` those that say so
-    (`Contract.written`); where its memory is placed already, those of `memory` that say so (`Contract.placed`).
+def gpu_stage(
+    layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...], finding: tuple[ModulePass, ...] = ()
+) -> PassStage:
+    """The stage `ttgir`. A module that is `ttg` already needs the `memory` passes, of `layouts` those that say so
+    (`Contract.written`), and those ``finding`` layouts where it leaves some open; where its memory is placed already,
+    those of `memory` that say so (`Contract.placed`).
     """
 
     def pending(module: ModuleOp) -> tuple[ModulePass, ...]:
@@ -32,7 +35,8 @@ def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -
             return tuple(one for one in memory if (says := contract_of(type(one))) is not None and says.placed)
         if not has_layouts(module):
             return (*layouts, *memory)
-        return (*(one for one in layouts if (says := contract_of(type(one))) is not None and says.written), *memory)
+        written = (one for one in layouts if (says := contract_of(type(one))) is not None and says.written)
+        return (*(finding if has_open_layouts(module) else ()), *written, *memory)
 
     return PassStage("ttgir", (*layouts, *memory), pending)
 
@@ -43,3 +47,8 @@ def has_layouts(module: ModuleOp) -> bool:
     if not tiles:
         return "ttg.num-warps" in module.attributes
     return any(encoding_of(type_) is not None for type_ in tiles)
+
+
+def has_open_layouts(module: ModuleOp) -> bool:
+    """Whether a tile of `ttg` has a layout that is to be found."""
+    return any(is_undetermined(type_of(value)) for op in ops_in(module) for value in (*op.results, *op.operands))

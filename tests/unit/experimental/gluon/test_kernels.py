@@ -211,6 +211,24 @@ def test_a_struct_with_products_under_way_in_a_loop(rng: np.random.Generator) ->
 
 
 @gluon.jit
+def left_open(x: Any, out: Any, R: gl.constexpr, C: gl.constexpr) -> None:
+    at = gl.arange(0, R)[:, None] * C + gl.arange(0, C)[None, :]
+    tile = gl.load(gl.set_auto_layout(x + at, gl.CoalescedLayout()))
+    there = gl.arange(0, R)[:, None] * C + gl.arange(0, C)[None, :]
+    gl.store(gl.set_auto_layout(out + there, TILE_OF_STORES), gl.convert_layout(tile * 2, TILE_OF_STORES))
+
+
+TILE_OF_STORES = gl.constexpr(gl.BlockedLayout([1, 1], [4, 8], [4, 1], [1, 0]))
+
+
+def test_layouts_that_the_compiler_finds(rng: np.random.Generator) -> None:
+    x, out = rng.standard_normal((32, 64)).astype(np.float32), np.full((32, 64), np.nan, np.float32)
+    made = run(left_open, 1, x=x, out=out, R=32, C=64)
+    np.testing.assert_array_equal(out, 2 * x)
+    assert "ld.global.v4" in made.asm["ptx"] and "#gluon" not in made.asm["ttgir"]
+
+
+@gluon.jit
 def mismatched(x: Any, out: Any) -> None:
     at = gl.arange(0, 64, gl.BlockedLayout([1], [32], [4], [0]))
     other = gl.arange(0, 64, gl.BlockedLayout([2], [32], [4], [0]))
