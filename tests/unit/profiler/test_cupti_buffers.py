@@ -99,6 +99,26 @@ def test_what_is_not_known_is_reported_and_the_rest_read() -> None:
     assert len(problems) == 1 and "kind 99" in problems[0]
 
 
+def test_a_buffer_that_another_profiler_gave_is_read() -> None:
+    """CUPTI had begun to fill it. It is that profiler's, which may free it: none of it is used again."""
+    library, problems = Library(), list[str]()
+    buffers = registered(library, OWN, problems.append)
+    ours, theirs = Drawn(), Drawn()
+    theirs.add((4, 39, 10))
+    theirs.correlation, ours.correlation = 0, theirs.correlation
+    content = b"".join(map(library.written, theirs.records))
+    given = ctypes.create_string_buffer(content, 1 << 12)
+    library.completed(None, 0, ctypes.addressof(given), len(given), len(content))
+    ctypes.memset(given, 0xFF, len(given))
+    ours.add((39, 10))
+    library.deliver(ours.records)
+    theirs.records += ours.records
+    check(library, theirs, buffers.take())
+    library.deliver(ours.records)  # to a buffer of its own
+    check(library, ours, buffers.take())
+    assert not problems
+
+
 def test_the_librarys_own_walk() -> None:
     """Sizes are those that libcupti has, where it can be loaded."""
     try:

@@ -126,6 +126,8 @@ class Buffers:
 
     def _completed(self, context: object, stream: int, buffer: int, size: int, valid: int) -> None:
         words = self._lent.pop(buffer, None)
+        if words is None and valid:  # another profiler's, which CUPTI had begun to fill: it stays that profiler's
+            words = np.frombuffer(ctypes.string_at(buffer, valid), np.uint64).copy()
         if words is not None:
             self._full.append((words, valid))
 
@@ -143,7 +145,7 @@ class Buffers:
             calls += [_calls(words, at[kind]) for kind in (DRIVER, RUNTIME)]
             for name in np.unique(kernels[-1]["name"]).tolist():
                 names[name] = (ctypes.string_at(name) if name else b"").decode(errors="replace")
-            if len(self._spare) < SPARE:
+            if len(self._spare) < SPARE and words.nbytes == BUFFER_BYTES:
                 self._spare.append(words)
         return Records(joined(kernels, KERNELS), joined(pushed, PUSHED), joined(calls, CALLS), names)
 

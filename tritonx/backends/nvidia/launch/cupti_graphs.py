@@ -78,6 +78,11 @@ class GraphNodes:
             self.reason = f"CUPTI cannot be subscribed to: {error}"
             self.close()
 
+    @property
+    def is_told(self) -> bool:
+        """Whether nodes that are made are known."""
+        return self._subscriber is not None
+
     def number_of(self, node: int) -> int:
         """What was pushed when the node, by its id, was made, or `UNKNOWN`."""
         return self._numbers.get(node, UNKNOWN)
