@@ -42,7 +42,8 @@ def get_msgpack(session: int | None = 0, phase: int = 0) -> bytes | None:
 
 
 def advance_phase(session: int | None = 0) -> int | None:
-    """Begin a phase; its number.
+    """Begin a phase; its number. Periodic flushing waits for the one before where kernels of other libraries are
+    counted. Raises CannotWrite.
 
     >>> tritonx.profiler.data.advance_phase(None) is None
     True
@@ -50,14 +51,19 @@ def advance_phase(session: int | None = 0) -> int | None:
     if session is None:
         return None
     _check(session, "advance phase")
-    number = RECORDER.session(session).advance()
+    found = RECORDER.session(session)
+    number = found.advance()
     RECORDER.renew()
-    RECORDER.collect(wait=False)
+    if found.flushes:
+        RECORDER.settle(found, number - 1)
+    else:
+        RECORDER.collect(wait=False)
     return number
 
 
 def is_phase_complete(session: int | None = 0, phase: int = 0) -> bool:
-    """Whether nothing more comes to the phase, and the times of all its launches are known.
+    """Whether nothing more comes to the phase, and the times of all its launches are known; where kernels of other
+    libraries are counted, those of a phase that is over are waited for.
 
     >>> tritonx.profiler.data.is_phase_complete(None)
     False
@@ -65,8 +71,9 @@ def is_phase_complete(session: int | None = 0, phase: int = 0) -> bool:
     if session is None:
         return False
     _check(session, "check phase completion status")
-    RECORDER.collect(wait=False)
-    return RECORDER.session(session).is_complete(phase)
+    found = RECORDER.session(session)
+    RECORDER.settle(found, phase)
+    return found.is_complete(phase)
 
 
 def clear(session: int | None = 0, phase: int = 0, clear_up_to_phase: bool = False) -> None:

@@ -302,6 +302,7 @@ class Recorder:
         flushing."""
         with self._lock:
             self._since = 0
+            over = {session: session.phase for session in self.sessions.values()}
             for timer in list(self._timers.values()):
                 found = timer.collect(wait=wait)
                 for records, start, stop in cast("list[tuple[tuple[Node | Event, ...], int, int]]", found):
@@ -313,8 +314,17 @@ class Recorder:
             for (driver, _), timer in list(self._timers.items()):
                 for kernel in timer.others():
                     self._add_other(kernel, driver, timer)
-            for session in self.sessions.values():
+            known = wait or not any(timer.sees_others for timer in self._timers.values())
+            for session, phase in over.items():
+                session.settled = phase if known else session.settled
                 session.flush_complete()
+
+    def settle(self, session: Session, phase: int) -> None:
+        """Collect, so that a phase that is over is complete. How many kernels of others are still to come is not known:
+        they are waited for where a timer sees them, unless launches are recorded. Raises CannotWrite."""
+        sees = any(timer.sees_others for timer in list(self._timers.values()))
+        recording = any(driver is not None and driver.is_recording() for driver, _ in list(self._timers))
+        self.collect(wait=sees and not recording and session.settled <= phase < session.phase)
 
     def _add_other(self, kernel: OtherKernel, driver: Driver | None, timer: LaunchTimer) -> None:
         """A kernel of another library; below the root of the sessions that are active where its thread had no place."""
@@ -328,6 +338,8 @@ class Recorder:
         for number, data, path in places:
             if known is not None and number not in known:  # the session was not active when it was recorded
                 continue
+            if (session := self.sessions.get(number)) is not None:
+                data = session.now(data)
             *scopes, name = (*path, CAPTURED_AT, *recorded) if recorded else (*path, kernel.name)
             place: Any = data.scope(scopes)
             data.launch(place, name, device, kernel.stream).finish(kernel.start, kernel.stop)

@@ -59,6 +59,8 @@ class Session:
         self.data: Data = self._empty()
         self.phases: dict[int, Data] = {0: self.data}
         self.devices: dict[str, dict[str, Any]] = {}
+        self.settled = 0
+        """Phases below this one are over, and all kernels of others that were launched meanwhile are known."""
         self._open: dict[int, Any] = {}
 
     def _empty(self) -> Data:
@@ -108,6 +110,10 @@ class Session:
         self.data = self.phases[self.phase] = self._empty()
         return self.phase
 
+    @property
+    def flushes(self) -> bool:
+        return isinstance(self.asked.mode, PeriodicFlushing)
+
     def flush_complete(self) -> None:
         """In periodic flushing, write phases that are over and forget them. Raises CannotWrite."""
         mode = self.asked.mode
@@ -119,7 +125,11 @@ class Session:
     def is_complete(self, number: int) -> bool:
         """Whether nothing more will come to the phase, and the time of all its launches is known."""
         found = self.phases.get(number)
-        return number < self.phase and (found is None or found.pending == 0)
+        return number < self.phase and (found is None or (number < self.settled and found.pending == 0))
+
+    def now(self, data: Data) -> Data:
+        """What takes a kernel that was placed in ``data``: this phase's, where that was flushed or cleared since."""
+        return data if any(data is each for each in self.phases.values()) else self.data
 
     def of_phase(self, number: int) -> Data:
         """Raises UnknownSession."""

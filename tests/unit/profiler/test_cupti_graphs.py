@@ -4,15 +4,11 @@ recorded in, inside of that in which the graph is launched. It has not run on a 
 from __future__ import annotations
 
 import ctypes
-import itertools
 import os
 import random
-import sys
-import time
 import warnings
-from collections.abc import Iterator
 from contextlib import ExitStack
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,154 +17,10 @@ import pytest
 import tritonx
 import tritonx.language as tl
 import tritonx.profiler as proton
-from tests.unit.profiler.cupti_library import Library
-from tritonx.backends.nvidia.launch import cupti_buffers
-from tritonx.backends.nvidia.launch.cupti_timer import CuptiTimer
-from tritonx.runtime.devices.host_driver import HostDriver
+from tests.unit.profiler.cupti_package import Cupti, GraphData, counts
 from tritonx.runtime.errors import TimesLost
 
 RNG = random.Random(int(os.environ["TRITONX_SEED"]))
-
-
-class GraphData(ctypes.Structure):
-    """``CUpti_GraphData`` as cupti.h has it, and the attributes that the package's class has for it."""
-
-    _fields_ = (
-        ("graph", ctypes.c_void_p),
-        ("original_graph", ctypes.c_void_p),
-        ("node", ctypes.c_void_p),
-        ("original_node", ctypes.c_void_p),
-        ("node_type", ctypes.c_int),
-        ("dependency", ctypes.c_void_p),
-        ("graph_exec", ctypes.c_void_p),
-    )
-
-    @classmethod
-    def from_ptr(cls, ptr: int, readonly: bool = False) -> GraphData:
-        return cls.from_address(ptr)
-
-
-class NotSupported(RuntimeError):
-    """The package's error."""
-
-
-class Cupti(ModuleType):
-    """The part of ``cupti.cupti`` 13.0.1 that is used, with what a device would do: kernels, captures, graphs."""
-
-    ActivityKind = SimpleNamespace(DRIVER=4, RUNTIME=5, CONCURRENT_KERNEL=10, EXTERNAL_CORRELATION=39)
-    ExternalCorrelationKind = SimpleNamespace(CUSTOM0=3)
-    CallbackDomain = SimpleNamespace(RESOURCE=3)
-    CallbackIdResource = SimpleNamespace(GRAPHNODE_CREATED=13, GRAPHNODE_CLONED=20)
-    GraphData = GraphData
-
-    def __init__(self, subscribed: bool = False) -> None:
-        super().__init__("cupti.cupti")
-        self.library = Library()
-        self.others_subscribed = subscribed
-        self.pushed: list[int] = []
-        self.waiting: list[Any] = []
-        self.callback: Any = None
-        self.enabled: set[tuple[int, int]] = set()
-        self.ids: dict[int, int] = {}
-        self.count = itertools.count(1000)
-        self.capturing: list[tuple[int, str]] | None = None
-        self.lost = 0
-
-    def activity_enable(self, kind: int) -> None: ...
-
-    def activity_disable(self, kind: int) -> None: ...
-
-    def get_timestamp(self) -> int:
-        return time.perf_counter_ns()
-
-    def activity_push_external_correlation_id(self, kind: int, number: int) -> None:
-        self.pushed.append(number)
-
-    def activity_pop_external_correlation_id(self, kind: int) -> int:
-        if not self.pushed:
-            raise NotSupported("CUPTI_ERROR_QUEUE_EMPTY")
-        return self.pushed.pop()
-
-    def subscribe(self, callback: Any, userdata: object) -> int:
-        if self.others_subscribed:
-            raise NotSupported("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")
-        assert self.callback is None
-        self.callback, self.userdata = callback, userdata
-        return 77
-
-    def unsubscribe(self, subscriber: int) -> None:
-        assert subscriber == 77
-        self.callback = None
-        self.enabled.clear()
-
-    def enable_callback(self, enable: int, subscriber: int, domain: int, cbid: int) -> None:
-        assert (enable, subscriber) == (1, 77)
-        self.enabled.add((domain, cbid))
-
-    def get_graph_node_id(self, node: int) -> int:
-        return self.ids[node]
-
-    def activity_flush_all(self, forced: int) -> None:
-        ready = len(self.waiting) if forced else RNG.randrange(len(self.waiting) + 1)
-        self.library.deliver(self.waiting[:ready])
-        del self.waiting[:ready]
-
-    # ---- the device
-
-    def tell(self, callback: int, node: int, original: int = 0) -> None:
-        if self.callback is not None and (3, callback) in self.enabled:
-            data = GraphData(node=node, original_node=original)
-            self.callback(self.userdata, 3, callback, SimpleNamespace(resource_descriptor=ctypes.addressof(data)))
-
-    def new_node(self) -> int:
-        node = next(self.count) << 12
-        self.ids[node] = next(self.count)
-        return node
-
-    def kernel(self, name: str) -> None:
-        if self.capturing is None:
-            self.waiting += self.records([(0, name)])
-        else:
-            node = self.new_node()
-            self.tell(13, node)
-            self.capturing.append((node, name))
-
-    def kernel_of_another_thread(self, name: str) -> None:
-        """Of one that has pushed no number; clocks agree within microseconds."""
-        time.sleep(1e-4)
-        pushed, self.pushed = self.pushed, []
-        found = self.records([(0, name)])
-        call = SimpleNamespace(kind=4, correlation_id=found[0].correlation_id, start=time.perf_counter_ns())
-        self.waiting += RNG.sample([*found, call], 2)
-        self.pushed = pushed
-        time.sleep(1e-4)
-
-    def instantiated(self, nodes: list[tuple[int, str]]) -> list[tuple[int, str]]:
-        """CUPTI tells of each copy as made and as copied."""
-        made: list[tuple[int, str]] = []
-        for original, name in nodes:
-            made.append((self.new_node(), name))
-            for callback in RNG.sample((13, 20), 2):
-                self.tell(callback, made[-1][0], original)
-        return made
-
-    def launch_graph(self, nodes: list[tuple[int, str]]) -> None:
-        self.waiting += self.records([(self.ids[node], name) for node, name in nodes])
-
-    def records(self, kernels: list[tuple[int, str]]) -> list[Any]:
-        """Of one call."""
-        correlation, now = next(self.count), time.perf_counter_ns()
-        found = [
-            SimpleNamespace(
-                kind=10, correlation_id=correlation, start=now, end=now + 5, name=name, device_id=0, stream_id=7,
-                graph_node_id=node,
-            )
-            for node, name in kernels
-        ]  # fmt: skip
-        if self.pushed:
-            external = {"external_kind": 3, "external_id": self.pushed[-1]}
-            found.append(SimpleNamespace(kind=39, correlation_id=correlation, **external))
-        return RNG.sample(found, len(found))
 
 
 @tritonx.jit
@@ -179,37 +31,6 @@ def stored(x):
 @tritonx.jit(launch_metadata=lambda grid, metadata, args: {"name": "described", "bytes": 4})
 def described(x):
     tl.store(x, 2.0)
-
-
-@pytest.fixture
-def cupti(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cupti]:
-    """CUPTI times the CPU's launches, each of which is a kernel of it."""
-    found = Cupti()
-    monkeypatch.setitem(sys.modules, "cupti.cupti", found)
-    monkeypatch.setattr(cupti_buffers, "loaded", lambda: found.library)
-    monkeypatch.setattr(HostDriver, "launch_timers", lambda _: {"cupti": lambda: CuptiTimer(lambda: None)})
-    end = CuptiTimer.end
-
-    def ended(self: CuptiTimer, begun: object, stream: int, record: object) -> None:
-        found.kernel("on_device")  # between begin and end
-        end(self, begun, stream, record)
-
-    monkeypatch.setattr(CuptiTimer, "end", ended)
-    yield found
-
-
-def counts(session: int | None) -> dict[str, int]:
-    return counted(proton.data.get(session)[0])
-
-
-def counted(node: Any, above: str = "") -> dict[str, int]:
-    found: dict[str, int] = {}
-    for child in node["children"]:
-        path = f"{above}{child['frame']['name']}"
-        if child["metrics"].get("count"):
-            found[path] = child["metrics"]["count"]
-        found |= counted(child, f"{path}/")
-    return found
 
 
 def test_kernels_of_a_graph_are_of_the_scopes_that_recorded_them(cupti: Cupti) -> None:
