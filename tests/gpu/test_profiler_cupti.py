@@ -1,4 +1,7 @@
-"""Launches timed by CUPTI through NVIDIA's package ``cupti-python``: skipped where it is not installed."""
+"""Launches timed by CUPTI through NVIDIA's package ``cupti-python``: skipped where it is not installed.
+
+Others may use the card at the same time, as other workers of pytest do. A launch takes longer then, so that each is
+measured in both ways at once: what is between two events holds the kernel."""
 
 from __future__ import annotations
 
@@ -22,7 +25,13 @@ from tritonx.runtime.errors import NoTimer
 cupti = pytest.importorskip("cupti.cupti", reason="cupti-python is not installed")
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
-N = 1 << 24
+N = 1 << 25
+
+CLOCKS_APART = 10_000 if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1 else 100
+"""Microseconds by which CUPTI's times and the host's may differ. It was 1.7 ms on a card that 16 workers shared."""
+
+RESOLUTION = 1.0
+"""Of an event, in microseconds."""
 
 
 @pytest.fixture(autouse=True)
@@ -46,16 +55,20 @@ def arrays(n: int) -> tuple[Any, Any]:
     return to_device(RNG.standard_normal(n, dtype=np.float32)), to_device(np.zeros(n, np.float32))
 
 
-def measured(folder: Path, way: str, run: Callable[[], object], name: str, count: int) -> float:
-    """Nanoseconds of a launch."""
-    session = proton.start(str(folder / way), backend=way)
+def measured(folder: Path, run: Callable[[], object], name: str, count: int) -> list[tuple[float, float]]:
+    """Microseconds of each launch, by CUPTI and between events."""
+    ways = ("cupti", "events")
+    sessions = [proton.start(str(folder / way), backend=way, data="trace") for way in ways]
     for _ in range(count):
         run()
-    proton.deactivate(session, flushing=True)
-    [found] = [n for n in proton.data.get(session)[0]["children"] if n["frame"]["name"] == name]
-    proton.finalize(session)
-    assert found["metrics"]["count"] == count
-    return found["metrics"]["time (ns)"] / count
+    proton.deactivate(flushing=True)
+    found: list[list[float]] = []
+    for session in sessions:
+        events = [e for e in proton.data.get(session)["traceEvents"] if e.get("cat") == "kernel" and e["name"] == name]
+        found.append([e["dur"] for e in sorted(events, key=lambda event: event["ts"])])
+        proton.finalize(session)
+    assert [len(each) for each in found] == [count, count]
+    return list(zip(*found, strict=True))
 
 
 def test_the_package_has_what_is_used() -> None:
@@ -80,18 +93,22 @@ def test_it_is_the_best_way() -> None:
 def test_a_kernels_time_is_that_between_events(tmp_path: Path) -> None:
     x, y = arrays(N)
     run = lambda: doubled[(N // 1024,)](x, y, N)  # noqa: E731
-    expected = tritonx.testing.do_bench(run, quantiles=[0.5]) * 1e6
-    found = measured(tmp_path, "cupti", run, "doubled", 50)
-    print(f"cupti {found:.0f} ns, do_bench {expected:.0f} ns")
-    assert abs(found / expected - 1) < 0.2
+    run()
+    found = measured(tmp_path, run, "doubled", 50)
+    own, between = min(found, key=lambda each: each[1] - each[0])
+    print(f"the launch nearest to its events: cupti {own:.1f} us, events {between:.1f} us")
+    assert all(0 < own < between + RESOLUTION for own, between in found)
+    assert own > 0.8 * between
 
 
 @pytest.mark.real_gpu
 def test_what_is_between_launches_is_not_in_a_time(tmp_path: Path) -> None:
     """Two events have a kernel that does nothing last longer than the kernel itself."""
     x, _ = arrays(16)
-    own, between = (measured(tmp_path, way, lambda: idle[(1,)](x), "idle", 200) for way in ("cupti", "events"))
-    print(f"an idle kernel: cupti {own:.0f} ns, events {between:.0f} ns")
+    idle[(1,)](x)
+    found = measured(tmp_path, lambda: idle[(1,)](x), "idle", 200)
+    own, between = (sum(each) / len(found) for each in zip(*found, strict=True))
+    print(f"an idle kernel: cupti {own:.2f} us, events {between:.2f} us")
     assert 0 < own < between
 
 
@@ -110,8 +127,30 @@ def test_a_trace_has_the_order_of_the_stream(tmp_path: Path) -> None:
     assert len(kernels) == 50 and all(kernel["dur"] > 0 for kernel in kernels)
     for one, other in itertools.pairwise(kernels):
         assert one["ts"] + one["dur"] <= other["ts"] + 1e-3
-    assert outer["ts"] - 100 < kernels[0]["ts"]
-    assert kernels[-1]["ts"] + kernels[-1]["dur"] < outer["ts"] + outer["dur"] + 100
+    assert outer["ts"] - CLOCKS_APART < kernels[0]["ts"]
+    assert kernels[-1]["ts"] + kernels[-1]["dur"] < outer["ts"] + outer["dur"] + CLOCKS_APART
+
+
+@pytest.mark.real_gpu
+def test_a_phase_is_written_with_the_kernels_of_its_launches(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = arrays(1 << 20)
+    session = proton.start(str(tmp_path / "profile"), backend="cupti", mode="periodic_flushing:format=hatchet")
+    for turn in range(300):
+        if turn and turn % 100 == 0:
+            proton.data.advance_phase(session)
+            assert (tmp_path / f"profile.part_{turn // 100 - 1}.hatchet").exists()
+        with proton.scope(f"turn_{turn}"):
+            torch.zeros(100, device="cuda")
+            doubled[(1024,)](x, y, 1 << 20)
+    proton.finalize(session)
+    for part in range(3):
+        root = json.loads((tmp_path / f"profile.part_{part}.hatchet").read_text())[0]
+        scopes = {child["frame"]["name"]: child["children"] for child in root["children"]}
+        assert list(scopes) == [f"turn_{turn}" for turn in range(100 * part, 100 * part + 100)]
+        for kernels in scopes.values():
+            assert len(kernels) == 2 and all(k["metrics"]["count"] == 1 for k in kernels)
+            assert all(k["metrics"]["time (ns)"] > 0 for k in kernels)
 
 
 @pytest.mark.real_gpu
