@@ -45,7 +45,7 @@ def scale_encoding(result: AmdMfmaEncoding, index: int, shape: Ints, depth: int)
         register=(*(block(n) for n in blocks if n >= at_once), *(basis for basis in further if any(basis))),
         lane=(
             *(along_rows(basis) for basis in operand.bases(LANE)[:row_bits]),
-            *(block(n) for n in blocks if n < at_once),
+            *(block(n) if n in blocks else block(0) for n in (1 << bit for bit in range(at_once.bit_length() - 1))),
         ),
         warp=tuple(along_rows(basis) for basis in operand.bases(WARP)),
         block=tuple(along_rows(basis) for basis in operand.bases(BLOCK)),

@@ -76,6 +76,18 @@ def ring_of_copies(x: Any, out: Any, SIZE: gl.constexpr, ROUNDS: gl.constexpr, L
 
 
 @gluon.jit
+def staged(x: Any, out: Any, ROUNDS: gl.constexpr, L: gl.constexpr) -> None:
+    at = gl.arange(0, 128, L)
+    total = gl.zeros([128], gl.float32, L)
+    for step in range(ROUNDS):
+        with amd.warp_pipeline_stage("load", priority=2):
+            value = cdna3.buffer_load(x, at + step * 128)
+        with amd.warp_pipeline_stage():
+            total += value
+    gl.store(out + at, total)
+
+
+@gluon.jit
 def masked(x: Any, out: Any, old: Any, n: Any, SIZE: gl.constexpr, L: gl.constexpr) -> None:
     at = gl.arange(0, SIZE, L)
     value = cdna3.buffer_load(x, at, mask=at < n, other=3, cache=".cg")
@@ -119,7 +131,7 @@ def scaled_product(a: Any, b: Any, scales: Any, c: Any) -> None:
     right: gl.constexpr = gl.DotOperandLayout(1, unit, 16)
     m, n = gl.arange(0, 16, gl.SliceLayout(1, L)), gl.arange(0, 16, gl.SliceLayout(0, L))
     k, rows = gl.arange(0, 64, gl.SliceLayout(0, L)), gl.arange(0, 128, gl.SliceLayout(1, L))
-    x = gl.convert_layout(gl.load(a + m[:, None] * 64 + k[None, :]), left)
+    x = gl.convert_layout(gl.load(a + m[:, None] * 64 + k[None, :]).to(gl.uint8, bitcast=True), left)
     y = gl.convert_layout(gl.load(b + rows[:, None] * 16 + n[None, :]).to(gl.float8e5, bitcast=True), right)
     spread: gl.constexpr = cdna4.get_mfma_scale_layout(left, [16, 4])
     at = gl.arange(0, 16, gl.SliceLayout(1, spread))[:, None] * 4 + gl.arange(0, 4, gl.SliceLayout(0, spread))[None, :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,11 @@ from tritonx_testing.emulators.amd.emulator import CodeObject, Emulator
 
 
 def emulate(
-    emulator: Emulator, kernel: Any, grid: int | Sequence[int], options: Any = None, **arguments: object
+    emulator: Emulator,
+    kernel: Any,
+    grid: int | Sequence[int],
+    options: Mapping[str, object] | None = None,
+    **arguments: object,
 ) -> CompiledKernel:
     """Execute a launch; arrays are read and written in place."""
     made = compiled(kernel, arguments, f"hip:{emulator.arch}", **(options or {}))

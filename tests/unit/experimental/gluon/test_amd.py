@@ -46,7 +46,7 @@ def test_mfma(emulator: Any, version: int, shape: list[int], turned: bool, rng: 
     )  # fmt: skip
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
     assert f"v_mfma_f32_{shape[0]}x{shape[1]}x{shape[2]}" in made.asm["amdgcn"]
-    assert 'amdg.cd_regclass = "v"' in made.asm["ttgir"]
+    assert 'amdg.cd_regclass = "v"' in made.asm["ttgir"] and "inputPrecision" not in made.asm["ttgir"]
 
 
 @pytest.mark.parametrize(("emulator", "version"), [("gfx1100", 1), ("gfx1201", 2)], indirect=["emulator"])
@@ -73,6 +73,23 @@ def test_copies_that_run_ahead(emulator: Any, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(out, x.sum(0))
     assert "offen lds" in made.asm["amdgcn"] and "global_load_lds_dwordx4" in made.asm["amdgcn"]
     assert "ttg.amdg.syncedViaAsyncWait = true" in made.asm["ttgir"]
+
+
+@on("gfx950")
+def test_stages_of_a_loop(emulator: Any, rng: np.random.Generator) -> None:
+    x, out = rng.integers(-99, 99, (4, 128)).astype(np.float32), filled(128)
+    layout = gl.BlockedLayout([1], [64], [2], [0])
+    made = emulate(emulator, amd_kernels.staged, 1, {"num_warps": 2}, x=x, out=out, ROUNDS=4, L=layout)
+    np.testing.assert_array_equal(out, x.sum(0))
+    marks = re.findall(r"rocdl.s.setprio \d|warp_pipeline[^}]*", made.asm["ttgir"])
+    first = 'warp_pipeline.border = "load", triton.warp_pipeline.priority = 2 : i32'
+    assert marks == ["rocdl.s.setprio 2", "rocdl.s.setprio 0", first, 'warp_pipeline.border = "cluster"']
+
+
+def test_scales_of_less_than_an_instruction() -> None:
+    unit = amd.AMDMFMALayout(4, [16, 16, 128], True, [1, 1])
+    layout = amd.cdna4.get_mfma_scale_layout(gl.DotOperandLayout(0, unit, 16), [16, 2])
+    assert layout.lane_bases == [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 0]]
 
 
 @on("gfx942", "gfx1201")
@@ -178,20 +195,22 @@ def mistaken(x: Any, WHICH: gl.constexpr, L: gl.constexpr) -> None:
 
 @pytest.mark.parametrize(
     ("which", "words"),
-    enumerate(
-        [
-            "ptr must be a scalar pointer",
-            "offsets must be int32 or uint32",
-            "other is given without a mask",
-            "no buffer_atomic_and of fp32",
-            "less than a tile of the layout",
-            "exceeds source shape",
-            "Unsupported instruction class: 'valu'",
-            "acc must have an AMDWMMALayout of version 1",
-            "acc must have an AMDMFMALayout",
-            "Expected scale to use raw E8M0 payload",
-        ]
-    ),
+    [
+        *enumerate(
+            [
+                "ptr must be a scalar pointer",
+                "offsets must be int32 or uint32",
+                "other is given without a mask",
+                "no buffer_atomic_and of fp32",
+                "less than a tile of the layout",
+                "exceeds source shape",
+                "Unsupported instruction class: 'valu'",
+                "acc must have an AMDWMMALayout of version 1",
+                "acc must have an AMDMFMALayout",
+                "Expected scale to use raw E8M0 payload",
+            ]
+        )
+    ],
 )
 def test_a_mistake_is_shown_with_its_line(which: int, words: str) -> None:
     arguments = {"x": np.zeros(64, np.float32), "WHICH": which, "L": gl.BlockedLayout([1], [64], [1], [0])}

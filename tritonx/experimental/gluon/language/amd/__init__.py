@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tritonx.experimental.gluon.language.amd import cdna3, cdna4, hint, rdna3, rdna4
+from tritonx.experimental.gluon.language.amd.warp_pipeline import warp_pipeline_stage
 from tritonx.experimental.gluon.language.guard import amd_builtin
 from tritonx.experimental.gluon.layouts import AMDMFMALayout, AMDWMMALayout
 from tritonx.language.builtins.builtin import INJECTED
@@ -15,7 +16,7 @@ from tritonx.language.values.tensor import tensor
 if TYPE_CHECKING:
     from tritonx.experimental.gluon.semantics import GluonSemantics
 
-__all__ = ["AMDMFMALayout", "AMDWMMALayout", "cdna3", "cdna4", "hint", "rdna3", "rdna4", "slice"]
+__all__ = ["AMDMFMALayout", "AMDWMMALayout", "cdna3", "cdna4", "hint", "rdna3", "rdna4", "slice", "warp_pipeline_stage"]
 
 
 @amd_builtin

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr
+from xdsl.ir import Attribute, Operation
 
-from tritonx.dialects.amd import ExtractSliceOp, ScaledUpcastFp4Op, ScaledUpcastFp8Op, SchedBarrierOp
+from tritonx.dialects.amd import ExtractSliceOp, ScaledUpcastFp4Op, ScaledUpcastFp8Op, SchedBarrierOp, SetPrioOp
 from tritonx.experimental.gluon.layouts import DistributedLayout
 from tritonx.experimental.gluon.linear import on_shape
 from tritonx.experimental.gluon.semantics.access import AccessSemantics
@@ -16,15 +16,19 @@ from tritonx.frontend.semantics import ir_type
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.language.types.dtypes import bfloat16, dtype, float8e4nv, float8e5, float16, float32, int8, uint8
 from tritonx.language.values.tensor import tensor
+from tritonx.runtime import knobs
 
 REGISTERS = "amdg.cd_regclass"
 """The attribute of a product that says which registers hold its sums."""
+STAGE = "triton.warp_pipeline"
+"""What attributes of the end of a stage begin with."""
 
 
 class MatrixSemantics(AccessSemantics):
     def matrix_product(self, a: tensor, b: tensor, acc: tensor, registers: object) -> tensor:
-        """``a @ b + acc``, of ``acc``'s type."""
-        return self._held_in(self.dot(a, b, acc, None, None, None, acc.dtype), registers)
+        """``a @ b + acc``, of ``acc``'s type; float32 in full precision, as in Triton, unless its knob says another."""
+        precision = knobs.language.fp32_default or "ieee"
+        return self._held_in(self.dot(a, b, acc, precision, None, None, acc.dtype), registers)
 
     def scaled_matrix_product(
         self,
@@ -93,6 +97,17 @@ class MatrixSemantics(AccessSemantics):
     def schedule_barrier(self) -> None:
         """Nothing moves across this place."""
         self.builder.create(SchedBarrierOp, (), (), {"mask": enum_attribute(0)})
+
+    def border_of_stage(self, label: str, priority: int | None) -> None:
+        """Nothing moves across the end of a stage."""
+        marks: dict[str, Attribute] = {f"{STAGE}.border": StringAttr(label)}
+        if priority is not None:
+            marks[f"{STAGE}.priority"] = enum_attribute(priority)
+        self.builder.create(SchedBarrierOp, (), (), {"mask": enum_attribute(0)}, marks)
+
+    def set_priority(self, priority: int) -> None:
+        """From here on the warp issues before those of a lower priority."""
+        self.builder.create(SetPrioOp, (), (), {"priority": IntegerAttr(priority, IntegerType(16))})
 
 
 def _check_scale(scale: tensor, wanted: distributed_type, what: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tritonx.experimental.gluon.language.amd.products import check_blocks
 from tritonx.experimental.gluon.language.core import check_operand
 from tritonx.experimental.gluon.language.guard import amd_builtin
-from tritonx.experimental.gluon.layouts import AMDMFMALayout, DistributedLayout, DotOperandLayout, layout_of
+from tritonx.experimental.gluon.layouts import AMDMFMALayout, DistributedLinearLayout, DotOperandLayout, layout_of
 from tritonx.experimental.gluon.values import layout_of_block
 from tritonx.language.builtins.builtin import INJECTED
 from tritonx.language.types.dtypes import uint8
@@ -70,19 +70,21 @@ def _scales(operand: tensor, index: int, kind: str, given: object, semantic: Glu
     return semantic.full_in(shape, ONE if given is None else given, uint8, scale_layout(layout, shape))
 
 
-def scale_layout(operand: DotOperandLayout, shape: Sequence[int]) -> DistributedLayout:
+def scale_layout(operand: DotOperandLayout, shape: Sequence[int]) -> DistributedLinearLayout:
     """The layout of scales of ``shape``, [batch,] rows or columns, blocks of 32 elements of K."""
     parent = operand.parent
     assert isinstance(parent, AMDMFMALayout), f"expected the layout of an operand of mfma, got {operand}"
     *batch, rows, blocks = shape
     result = (*batch, rows, rows)
-    return layout_of(scale_encoding(parent.encoding(), operand.operand_index, result, blocks * GROUP))
+    found = layout_of(scale_encoding(parent.encoding(), operand.operand_index, result, blocks * GROUP))
+    assert isinstance(found, DistributedLinearLayout)
+    return found
 
 
 @constexpr_function
 def get_mfma_scale_layout(
     dot_operand_layout: DotOperandLayout, shape: Sequence[int], scale_factor: int = GROUP
-) -> DistributedLayout:
+) -> DistributedLinearLayout:
     """The layout that the scales of an operand of `mfma_scaled` need, for a block of scales of ``shape``. Raises
     AssertionError for the layout of another unit's operand, and for another ``scale_factor`` than 32 elements of K.
 
