@@ -64,15 +64,29 @@ def mfma(rng: random.Random) -> Case:
 
 
 def wmma(rng: random.Random) -> Case:
-    version = rng.choice([1, 2, 3])
-    tiles, warps = counts(rng, 2, rng.randint(0, 2)), counts(rng, 2, rng.randint(0, 3))
-    register = [[0, 1 << bit] for bit in range(tiles[1].bit_length() - 1)]
-    register += [[1 << bit, 0] for bit in range(tiles[0].bit_length() - 1)]
-    warp = [[0, tiles[1] << bit] for bit in range(warps[1].bit_length() - 1)]
-    warp += [[tiles[0] << bit, 0] for bit in range(warps[0].bit_length() - 1)]
+    version, rank = rng.choice([1, 2, 3]), rng.choice([2, 2, 3])
+    tiles, warps = counts(rng, rank, rng.randint(0, 2)), counts(rng, rank, rng.randint(0, 3))
+    if version == 1 or rank == 3:
+        tiles = [1] * rank
+    dims = [*reversed(range(rank))]
+    one = [1] * rank
+    register, warp = (
+        [
+            [unit[dim] << bit if at == dim else 0 for at in range(rank)]
+            for dim in dims
+            for bit in range(counted[dim].bit_length() - 1)
+        ]
+        for counted, unit in ((tiles, one), (warps, tiles))
+    )
+    if rng.random() < 0.6:  # not as warps are counted
+        steps = [*register, *warp]
+        rng.shuffle(steps)
+        register, warp = steps[: len(register)], steps[len(register) :]
+        at = rng.randint(0, len(warp))
+        warp[at:at] = [[0] * rank] * rng.randint(0, 1)
     instruction = [16, 16, rng.choice([32, 64]) if version == 3 else 16]
     fields = {"version": version, "transposed": rng.random() < 0.5, "warp_bases": warp, "reg_bases": register}
-    return ["AMDWMMALayout", {**fields, "instr_shape": instruction, "cga_layout": cga(rng, 2)}]
+    return ["AMDWMMALayout", {**fields, "instr_shape": instruction, "cga_layout": cga(rng, rank), "rank": rank}]
 
 
 def linear(rng: random.Random) -> Case:
@@ -100,7 +114,9 @@ def operand(rng: random.Random) -> Case:
     while len(parent[1]["order"]) < 2:
         parent = blocked(rng)
     if rng.random() < 0.7:
-        parent, width = rng.choice([mma, mfma])(rng), rng.choice([1, 2, 4])
+        parent, width = rng.choice([mma, mfma, wmma, wmma])(rng), rng.choice([1, 2, 4])
+        if parent[0] == "AMDWMMALayout":
+            width = {1: 16, 2: 8, 3: rng.choice([2, 8, 16])}[parent[1]["version"]]
     if parent[1].get("version") == [3, 0]:  # which reads the right operand from shared memory
         index = 0
     return ["DotOperandLayout", {"operand_index": index, "parent": parent, "k_width": width}]

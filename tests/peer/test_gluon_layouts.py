@@ -70,8 +70,8 @@ def shape_of(rng: random.Random, case: list, layout: object) -> list[int] | None
             return stored[::-1] if fields["transposed"] else stored
     name, of_units = fields.get("parent", case)
     if "AMD" in name:  # clusters of them, and several instructions in a warp, are laid out as Triton 3.6 does
-        alone = not of_units["cga_layout"] and not of_units.get("reg_bases") and not of_units.get("tiles_per_warp")
-        return [64 * rng.choice([1, 2]) for _ in range(layout.rank)] if alone else None
+        alone = not of_units["cga_layout"] and not of_units.get("tiles_per_warp")
+        return [rng.choice([1, 2]), 64, 64 * rng.choice([1, 2])][-layout.rank :] if alone else None
     room = 3 if of_units["cga_layout"] else 1
     return [1 << rng.randint(0, 7 // layout.rank) << room for _ in range(layout.rank)]
 
@@ -114,7 +114,10 @@ def test_the_same_attribute(cases) -> None:
     for case, layout, _, theirs in cases:
         match = ATTRIBUTE.fullmatch(theirs["text"])
         assert match is not None, theirs["text"]
-        assert text_at_3_9(layout.encoding()) == match[1], case
+        ours, theirs = text_at_3_9(layout.encoding()), match[1]
+        if "amd_wmma" in ours:  # whose rank the wheel reads and does not write
+            ours = ours.replace(", rank = 3}>", "}>")
+        assert ours == theirs, case
 
 
 def test_the_same_linear_layout(cases) -> None:

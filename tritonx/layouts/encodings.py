@@ -157,6 +157,10 @@ class AmdWmmaEncoding:
 
     Text: `version`, `isTranspose`, `warpsPerCTA`, then `CGALayout` when not empty, `tilesPerWarp` when not all 1,
     `instrShape` when not [16, 16, 16].
+
+    `tile_bases` replaces the order in which `warps_per_cta` and `tiles_per_warp` count: the steps, in instructions, of
+    the bits of the number of a warp's instruction, and of a warp's number; a zero warp basis is of warps that hold
+    copies. `tritonx.layouts.cta_layout` makes encodings of bases.
     """
 
     version: int
@@ -165,10 +169,13 @@ class AmdWmmaEncoding:
     instr_shape: Ints = (16, 16, 16)
     cga: Bases = ()
     tiles_per_warp: Ints = ()
+    tile_bases: tuple[Bases, Bases] | None = None
 
     def __post_init__(self) -> None:
         if not self.tiles_per_warp:
             object.__setattr__(self, "tiles_per_warp", (1,) * self.rank)
+        for bases in self.tile_bases or ():
+            _check_bases(self.rank, "ctaLayout", bases)
         if not 1 <= self.version <= 3:
             raise LayoutError(f"amd_wmma has versions 1 to 3, got {self.version}")
         _check_power_of_two(self.warps_per_cta, "warpsPerCTA")

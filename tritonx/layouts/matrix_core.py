@@ -10,10 +10,10 @@ instructions of one row of tiles share operand A.
 from __future__ import annotations
 
 from tritonx.layouts.dims import LANE, REGISTER, WARP, tensor_dims
-from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding, DotOperandEncoding, Ints
+from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding, Bases, DotOperandEncoding, Ints
 from tritonx.layouts.errors import LayoutError
 from tritonx.layouts.linear import LinearLayout
-from tritonx.layouts.tiling import fit, k_dim, matrix_order, operand_cga, shape_per_cta, spread
+from tritonx.layouts.tiling import bases_extent, fit, k_dim, matrix_order, operand_cga, shape_per_cta, spread
 
 MatrixCoreEncoding = AmdMfmaEncoding | AmdWmmaEncoding
 
@@ -28,6 +28,8 @@ def accumulator(e: MatrixCoreEncoding, shape: Ints) -> LinearLayout:
     tile = _mfma_tile(e, m, n) if isinstance(e, AmdMfmaEncoding) else _wmma_tile(e, m, n)
     per_cta = shape_per_cta(e.cga, shape)
     tile = tile.order_outs((dims[rank - 1], dims[rank - 2]))
+    if isinstance(e, AmdWmmaEncoding) and e.tile_bases is not None:
+        return fit(tile * _tiles(*e.tile_bases), e.cga, shape)
     for d in (rank - 1, rank - 2):
         tile = tile * LinearLayout.identity(e.tiles_per_warp[d], REGISTER, dims[d])
         tile = tile * LinearLayout.identity(e.warps_per_cta[d], WARP, dims[d])
@@ -55,6 +57,11 @@ def operand(e: DotOperandEncoding, parent: MatrixCoreEncoding, shape: Ints) -> L
     else:
         tile = tile * LinearLayout.identity(2, LANE, dims[k])
     cga = operand_cga(parent.cga, e.op_idx, rank)
+    if isinstance(parent, AmdWmmaEncoding) and parent.tile_bases is not None:
+        register, warp = (operand_cga(bases, e.op_idx, rank) for bases in parent.tile_bases)
+        depth = max(parent.instr_shape[2], tile.out_size(dims[k]))
+        tile = tile.grow_outs({dims[k]: depth, dims[other]: 1}, REGISTER)
+        return fit(tile * _tiles(tuple(basis for basis in register if any(basis)), warp), cga, shape)
     tile = tile.grow_outs({dims[k]: shape_per_cta(cga, shape)[k], dims[other]: 1}, REGISTER)
     tile = tile * LinearLayout.identity(parent.tiles_per_warp[other], REGISTER, dims[other])
     warps = [1] * (rank - 2) + list(parent.warps_per_cta[-2:])
@@ -81,6 +88,13 @@ def _wmma_tile(e: AmdWmmaEncoding, m: str, n: str) -> LinearLayout:
         return LinearLayout([(REGISTER, tile.columns(REGISTER)), (LANE, [*rest, half])], tile.outs)
     tile = LinearLayout.identity(8, REGISTER, m) * LinearLayout.identity(16, LANE, n)
     return tile * LinearLayout.identity(2, LANE, m)
+
+
+def _tiles(register: Bases, warp: Bases) -> LinearLayout:
+    """Tiles over the registers of a warp and over warps."""
+    rank = len((*register, *warp, (0, 0))[0])
+    sizes = bases_extent(rank, register, warp)
+    return LinearLayout.from_bases({REGISTER: register, WARP: warp}, dict(zip(tensor_dims(rank), sizes, strict=True)))
 
 
 def _add_batch_warps(tile: LinearLayout, warps_per_cta: Ints) -> LinearLayout:

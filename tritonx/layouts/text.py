@@ -67,7 +67,12 @@ def _matrix_core_text(e: AmdMfmaEncoding | AmdWmmaEncoding) -> str:
         if e.element_bit_width != 32:
             fields["elementBitWidth"] = str(e.element_bit_width)
         return _text("amd_mfma", fields)
-    fields |= {"isTranspose": _bool(e.is_transposed), "warpsPerCTA": _ints(e.warps_per_cta), **cga, **tiles}
+    fields["isTranspose"] = _bool(e.is_transposed)
+    if e.tile_bases is None:
+        fields |= {"warpsPerCTA": _ints(e.warps_per_cta), **cga, **tiles}
+    else:
+        register, warp = map(_bases, e.tile_bases)
+        fields |= {"ctaLayout": f"{{register = {register}, warp = {warp}}}", **cga}
     if e.instr_shape != (16, 16, 16):
         fields["instrShape"] = _ints(e.instr_shape)
     return _text("amd_wmma", fields)

@@ -19,9 +19,9 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.alias import Aliased
-from tritonx.ir.spelling import Spellings, TextLevel, since
+from tritonx.ir.spelling import LevelError, Spellings, TextLevel, level_of, since
 from tritonx.layouts import encodings as E
-from tritonx.layouts.cta_layout import bases_of, counts_of
+from tritonx.layouts.cta_layout import bases_of, encoding_of, is_counted
 from tritonx.layouts.errors import LayoutError
 
 if TYPE_CHECKING:
@@ -276,20 +276,26 @@ class AmdWmmaEncodingAttr(EncodingAttr, Aliased):
         layout, rank = given.get("ctaLayout"), given.get("rank")
         if isinstance(layout, dict):
             bases = cast("dict[str, tuple[tuple[int, ...], ...]]", layout)
-            lengths = [len(basis) for part in bases.values() for basis in part]
-            try:
-                tiles, warps = counts_of(bases, max(lengths, default=rank if isinstance(rank, int) else 2))
-            except (LayoutError, IndexError, TypeError) as error:
-                parser.raise_error(f"#{cls.name}: {error}", start)
+            register, warp = bases.get("register", ()), bases.get("warp", ())
+            lengths = [len(basis) for basis in (*register, *warp)]
             rest = {key: value for key, value in given.items() if key not in ("ctaLayout", "rank")}
-            given = {**rest, "warpsPerCTA": warps, "tilesPerWarp": tiles}
+            plain = cast(E.AmdWmmaEncoding, super().from_text(parser, start, {**rest, "warpsPerCTA": ()}))
+            try:
+                rank = max(lengths, default=rank if isinstance(rank, int) else 2)
+                shape, cga = plain.instr_shape, plain.cga
+                return encoding_of(plain.version, plain.is_transposed, register, warp, shape, cga, rank)
+            except LayoutError as error:
+                parser.raise_error(f"#{cls.name}: {error}", start)
         return super().from_text(parser, start, given)
 
     def print_fields(self, printer: Printer) -> None:
-        if not since(printer, TextLevel.V3_8):
+        data = cast(E.AmdWmmaEncoding, self.data)
+        level = level_of(printer)
+        if not since(printer, TextLevel.V3_8) and (data.tile_bases is None or (level is not None and is_counted(data))):
             super().print_fields(printer)
             return
-        data = cast(E.AmdWmmaEncoding, self.data)
+        if level is not None and level < TextLevel.V3_8:
+            raise LevelError(f"Triton {level} has no words for warps over tiles as in {bases_of(data)}")
         with printer.in_braces():
             printer.print_string(
                 f"version = {data.version}, isTranspose = {str(data.is_transposed).lower()}, ctaLayout = "

@@ -45,11 +45,15 @@ def test_a_layout_says_all_of_an_encoding() -> None:
             with pytest.raises(TypeError, match="Gluon has no layout of RotatingSharedEncoding"):
                 gl.layout_of(encoding)
             continue
-        layout = gl.layout_of(encoding)
+        layout, of = gl.layout_of(encoding), getattr(encoding, "parent", encoding)
         assert layout.rank == encoding.rank
         if isinstance(encoding, encodings.PaddedSharedEncoding):  # which has two ways to say it
             assert layout.shape == list(shape)
             assert linear_layout(layout.encoding(), shape) == linear_layout(encoding, shape)
+        elif isinstance(of, encodings.AmdWmmaEncoding) and set(of.tiles_per_warp) != {1}:  # registers in another order
+            ours, theirs = linear_layout(layout.encoding(), shape), linear_layout(encoding, shape)
+            assert sorted(ours.columns("register")) == sorted(theirs.columns("register"))
+            assert ours.columns("lane") == theirs.columns("lane") and ours.columns("warp") == theirs.columns("warp")
         else:
             assert layout.encoding() == encoding
         seen.add(type(layout).__name__)
@@ -216,7 +220,6 @@ IMPOSSIBLE = {
     "step out of its shape": lambda: gl.DistributedLinearLayout([[0, 2]], [[1, 0]], [], [], [2, 2]),
     "must be powers of two, got [3]": lambda: gl.DistributedLinearLayout([[1], [2]], [], [], [], [3]),
     "a PaddedSharedLayout do not reach": lambda: gl.PaddedSharedLayout([[4, 1]], [[1]], [], [4]),
-    "warps that lie over tiles": lambda: gl.AMDWMMALayout(2, True, [[1, 0], [0, 1]]),
     "tensor memory that blocks share": lambda: gl.TensorMemoryLayout([128, 64], 1, [[0, 1], [1, 0]]),
 }
 
@@ -262,9 +265,9 @@ def test_pictures_of_registers() -> None:
 
 def test_every_element_is_drawn_where_it_is() -> None:
     rng = random.Random(SEED)
-    for _ in range(20):
+    for _ in range(60):
         encoding, shape, *_ = random_distributed(rng)
-        if max(shape) * 2 > 256 or isinstance(encoding, encodings.BlockedEncoding):
+        if np.prod(shape) > 1024 or isinstance(encoding, encodings.BlockedEncoding):
             continue
         layout, linear = gl.layout_of(encoding), linear_layout(encoding, shape)
         cells = re.sub(r"[\[\] ]", "", layout.format_tensor_view(list(shape))).replace("\n", ",").rstrip(",").split(",")

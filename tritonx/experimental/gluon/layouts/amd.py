@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from tritonx.experimental.gluon.layouts.base import DistributedLayout, frozen, frozen_bases, require
 from tritonx.language.values.constexpr import unwrap
-from tritonx.layouts.cta_layout import counts_of
+from tritonx.layouts.cta_layout import encoding_of
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
 
 MFMA_SHAPES = ([32, 32], [16, 16], [64, 4], [4, 64])
@@ -71,9 +71,7 @@ class AMDWMMALayout(DistributedLayout):
 
     `warp_bases` and `reg_bases` hold the step along each dim, in instructions, of each bit of a warp's number and of
     the number of an instruction of a warp. `instr_shape` is [M, N, K] in elements, [16, 16, 16] unless given; `rank`
-    is 2 unless given; `cga_layout` as in `BlockedLayout`. Raises GluonLayoutError for other numbers. `encoding` raises
-    LayoutError where the warps do not count along the last dim first, over the instructions of a warp, which lie next
-    to each other: only that is compiled.
+    is 2 unless given; `cga_layout` as in `BlockedLayout`. Raises GluonLayoutError for other numbers.
 
     >>> from tritonx.experimental.gluon.layouts import AMDWMMALayout
     >>> AMDWMMALayout(2, transposed=True, warp_bases=[[0, 1], [1, 0]]).instr_shape
@@ -99,7 +97,6 @@ class AMDWMMALayout(DistributedLayout):
         self._require_entries(self.rank, "warp_bases", "reg_bases", "cga_layout")
 
     def encoding(self) -> AmdWmmaEncoding:
-        steps = {"register": frozen_bases(self.reg_bases), "warp": frozen_bases(self.warp_bases)}
-        tiles, warps = counts_of(steps, self.rank)
-        m, n, k = self.instr_shape
-        return AmdWmmaEncoding(self.version, self.transposed, warps, (m, n, k), frozen_bases(self.cga_layout), tiles)
+        register, warp, cga = (frozen_bases(b) for b in (self.reg_bases, self.warp_bases, self.cga_layout))
+        shape = frozen(self.instr_shape)
+        return encoding_of(self.version, self.transposed, register, warp, shape, cga, self.rank)
