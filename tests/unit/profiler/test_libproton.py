@@ -159,8 +159,9 @@ def test_states_and_the_names_of_metadata(tmp_path: Path, x: np.ndarray[Any, Any
     lib.exit_state()
     assert lib.metadata_scope_name == "__proton_launch_metadata"
     assert paths(tree(session)).keys() == {
-        (f"{lib.metadata_scope_name}:plain",),
-        (f"{lib.metadata_scope_name}:plain", "plain"),
+        (lib.metadata_scope_name,),
+        (lib.metadata_scope_name, "plain"),
+        (lib.metadata_scope_name, "plain", "plain"),
     }
 
 
