@@ -206,7 +206,7 @@ def start_event(event: object, _semantic: Semantic = INJECTED) -> None:
 
 @builtin
 def end_event(event: object, _semantic: Semantic = INJECTED) -> None:
-    """End it. An end on another warp than the start ends nothing.
+    """End it. An end on another warp than the start's is in traces alone, with an arrow from the start.
 
     >>> tritonx.profiler.language.end_event.__name__
     'end_event'

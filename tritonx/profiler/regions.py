@@ -46,9 +46,25 @@ def matched(records: Records, kernel: str, cost: int = 0) -> Iterator[Matched]:
     records of a warp are so far apart. Warns where records are gone."""
     import numpy as np
 
-    number, region, is_end, clock = (records.slots[..., i] for i in range(4))
-    if not number.size:
+    if not records.slots.size:
         return
+    keys, clocks, gone = ordered(records, cost)
+    if gone.any():
+        text = f"{kernel}: {int(gone.sum())} records of {int((gone > 0).sum())} warps are gone, of each the first: "
+        warnings.warn(f"{text}a warp keeps {keys.shape[1]} (buffer_size)", RecordsDropped, stacklevel=program_level())
+    for same, recorded, is_cut in alike(keys, gone):
+        units = np.array(same)
+        for path, start, stop in _pairs(recorded, records.events, is_cut=is_cut):
+            names = tuple(records.regions[each] for each in path)
+            yield Matched(names, units, clocks[units, start], clocks[units, stop])
+
+
+def ordered(records: Records, cost: int) -> tuple[Integers, Integers, Integers]:
+    """For each warp its records in their order, as twice the region and whether it ends (-1: none), their clocks
+    without ``cost``, and how many are gone."""
+    import numpy as np
+
+    number, region, is_end, clock = (records.slots[..., i] for i in range(4))
     order = np.argsort(np.where(number == 0, np.iinfo(np.int64).max, number), axis=1, kind="stable")
     kept = np.take_along_axis(number, order, 1) != 0
     keys = np.where(kept, np.take_along_axis(2 * region + is_end, order, 1), -1)
@@ -56,19 +72,16 @@ def matched(records: Records, kernel: str, cost: int = 0) -> Iterator[Matched]:
     if cost and clocks.shape[1] > 1:
         taken = np.minimum(np.maximum(np.diff(clocks, axis=1), 0), cost)
         clocks[:, 1:] -= np.cumsum(np.where(kept[:, 1:], taken, 0), axis=1)
-    gone = number.max(axis=1) - kept.sum(axis=1)
-    if gone.any():
-        text = f"{kernel}: {int(gone.sum())} records of {int((gone > 0).sum())} warps are gone, of each the first: "
-        warnings.warn(f"{text}a warp keeps {keys.shape[1]} (buffer_size)", RecordsDropped, stacklevel=program_level())
-    alike: dict[tuple[bytes, bool], list[int]] = {}
+    return keys, clocks, number.max(axis=1) - kept.sum(axis=1)
+
+
+def alike(keys: Integers, gone: Integers) -> Iterator[tuple[list[int], list[int], bool]]:
+    """Warps that have made the same records in the same order, these, and whether the first are gone."""
+    found: dict[tuple[bytes, bool], list[int]] = {}
     for unit, sequence in enumerate(keys):
-        alike.setdefault((sequence.tobytes(), bool(gone[unit])), []).append(unit)
-    for (_, is_cut), same in alike.items():
-        units = np.array(same)
-        recorded = [key for key in keys[same[0]].tolist() if key >= 0]
-        for path, start, stop in _pairs(recorded, records.events, is_cut=is_cut):
-            names = tuple(records.regions[each] for each in path)
-            yield Matched(names, units, clocks[units, start], clocks[units, stop])
+        found.setdefault((sequence.tobytes(), bool(gone[unit])), []).append(unit)
+    for (_, is_cut), same in found.items():
+        yield same, [key for key in keys[same[0]].tolist() if key >= 0], is_cut
 
 
 @dataclass
@@ -150,6 +163,9 @@ class Drawn:
     ended: int
     rate: float
     """Ticks in a nanosecond."""
+    link: int | None = None
+    """The same at both ends of an event that other warps end than start; an end of it has no duration."""
+    starts: bool = False
 
 
 def drawn(records: Records, kernel: str, clock: Clock) -> Iterator[Drawn]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tritonx.profiler.handed_on import handed_on
 from tritonx.profiler.metric import Value, add, written_name
 from tritonx.profiler.regions import Clock, Drawn, drawn
 from tritonx.profiler.tree import Device
@@ -58,6 +59,7 @@ class Event:
     def add_regions(self, records: Records, kernel: str, clock: Clock) -> None:
         """Of a launch."""
         self.regions += drawn(records, kernel, clock)
+        self.regions += handed_on(records, clock)
 
     def add(self, metrics: Mapping[str, Value]) -> None:
         add(self.metrics, metrics)
@@ -222,9 +224,15 @@ def drawn_regions(event: Event, base: int) -> list[dict[str, Any]]:
                     "Finalization Time (ns)": 0,
                     "Frequency (MHz)": 1000 * region.rate,
                 },
+                **({} if region.link is None else _link(region.link, starts=region.starts)),
             }
         )
     return found
+
+
+def _link(number: int, *, starts: bool) -> dict[str, Any]:
+    """The arrow from an event's start to its end, on another warp."""
+    return {"bind_id": hex(number), "flow_out" if starts else "flow_in": True}
 
 
 class _Rows:

@@ -16,7 +16,9 @@ import tritonx.profiler as proton
 import tritonx.profiler.language as pl
 from tritonx.backends.registry import parse_target
 from tritonx.interpreter import interpreted
-from tritonx.profiler.regions import matched
+from tritonx.profiler.handed_on import handed_on
+from tritonx.profiler.regions import Clock, matched
+from tritonx.profiler.trace import Trace, drawn_regions
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.launch.measured_launch import Records
 
@@ -154,3 +156,53 @@ def paths(trace: list[tuple[int, int]]) -> list[tuple[str, ...]]:
     one = np.zeros(1, np.int64)
     records = Records(("a", "b", "event"), False, one, one, np.ones((1, 8), np.int64), slots, frozenset({2}))
     return [each.path for each in matched(records, "kernel")]
+
+
+@pytest.mark.parametrize("starters", [1, 4])
+def test_other_warps_end_what_some_start(starters: int) -> None:
+    """Drawn records of two blocks: each warp of one half waits, in turns, for a warp of the other."""
+    turns, event = RNG.randrange(1, 4), 1
+    clock = iter(range(1000, 100_000, 7))
+    rows: list[tuple[int, int, list[tuple[int, int, int]]]] = []
+    for block in range(2):
+        starting = [[(event, 0, next(clock)) for _ in range(turns)] for _ in range(starters)]
+        ending = [[(event, 1, next(clock)) for _ in range(turns)] for _ in range(4)]
+        own = [(0, 0, next(clock)), (event, 0, next(clock)), (event, 1, next(clock)), (0, 1, next(clock))]
+        rows += [(block, warp, each) for warp, each in enumerate([*ending, *starting, own])]
+    RNG.shuffle(rows)
+    slots = np.zeros((len(rows), max(4, turns), 4), np.int64)
+    for row, (_, _, made) in enumerate(rows):
+        for number, each in enumerate(made, 1):
+            slots[row, number - 1] = number, *each
+    headers = np.zeros((len(rows), 8), np.int64)
+    headers[:, 0], headers[:, 1] = 10_000, 900
+    blocks, warps = (np.array([row[i] for row in rows], np.int64) for i in range(2))
+    records = Records(("region", "event"), False, blocks, warps, headers, slots, frozenset({event}))
+    drawn = list(handed_on(records, Clock(2.0)))
+    recorded = {(block, warp): [tick for _, _, tick in made] for block, warp, made in rows}
+    expected = [
+        (block, 4 + warp % starters, warp, recorded[block, 4 + warp % starters][turn], recorded[block, warp][turn])
+        for block in range(2) for warp in range(4) for turn in range(turns)
+    ]  # fmt: skip
+    links: dict[int, list[Any]] = {}
+    for each in drawn:
+        assert each.link is not None and each.duration == 0 and each.path == ("event",)
+        links.setdefault(each.link, []).append(each)
+    assert all([end.starts for end in ends] == [True, False] for ends in links.values())
+    found = [(s.block, s.warp, e.warp, 900 + 2 * s.start, 900 + 2 * e.start) for s, e in links.values()]
+    assert sorted(found) == sorted(expected)
+
+
+def test_an_arrow_of_a_trace() -> None:
+    trace = Trace()
+    launch = trace.event(("kernel",), ("CUDA", "0"), 0)
+    launch.start, launch.stop = 0, 1000
+    slots = np.array([[(1, 0, 1, 90)], [(1, 0, 0, 50)]], np.int64)
+    rows = np.arange(2)
+    launch.add_regions(
+        Records(("copy",), True, 0 * rows, rows, np.zeros((2, 8), np.int64), slots, frozenset({0})), "kernel", Clock(0)
+    )
+    end, start = drawn_regions(launch, 0)
+    assert start["tid"].startswith("warp 1") and end["tid"].startswith("warp 0")
+    assert start["flow_out"] and end["flow_in"] and start["bind_id"] == end["bind_id"]
+    assert (start["ts"], end["ts"], start["dur"], end["dur"]) == (0.05, 0.09, 0, 0)
