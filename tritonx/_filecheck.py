@@ -118,7 +118,7 @@ def run_parser(
     backend = make_backend(target)
     request, options = kernel_fn.launcher.request(tuple(args), dict(kwargs))
     wanted = request.wanted
-    source = ASTSource(kernel_fn, wanted.signature, wanted.constants, wanted.attrs)
+    source = kernel_fn.source_of(wanted.signature, wanted.constants, wanted.attrs)
     chosen = backend.parse_options({"sanitize_overflow": False, **options})
     return source.make_ir(target, chosen, backend.get_codegen_implementation(chosen), backend.get_module_map(), None)
 

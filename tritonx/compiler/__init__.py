@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tritonx.backends.compiler import make_backend
+from tritonx.compiler.compiler import max_shared_mem
 from tritonx.frontend.errors import CompilationError
 from tritonx.runtime.cache import get_cache_key
 from tritonx.runtime.compiling.compiler import (
@@ -23,6 +24,7 @@ __all__ = [
     "compile",
     "get_cache_key",
     "make_backend",
+    "max_shared_mem",
 ]
 
 if not TYPE_CHECKING:  # a type checker is to find unknown names

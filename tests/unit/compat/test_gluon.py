@@ -25,6 +25,11 @@ from triton.experimental.gluon.language.amd.gfx1250.tdm import async_load
 from triton.experimental.gluon.language.extra import libdevice
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 import triton.experimental.gluon.language.nvidia.ampere.async_copy as copies
+from triton.experimental.gluon.language._core import _unwrap_if_constexpr, builtin, tensor
+from triton.experimental.gluon.language._layouts import BlockedLayout, DistributedLayout
+from triton.experimental.gluon.language.amd._layouts import AMDMFMALayout
+from triton.compiler import max_shared_mem
+assert BlockedLayout is gl.BlockedLayout and tensor is gl.tensor and _unwrap_if_constexpr(gl.constexpr(3)) == 3
 assert libdevice is tldevice and gl.float16 is tl.float16 and gl.constexpr is tl.constexpr
 assert copies.wait_group.__module__.endswith("ampere.async_copy")
 

@@ -11,7 +11,9 @@ from types import ModuleType
 from typing import NoReturn
 
 from tritonx.experimental.gluon.kernels import NoGluon
+from tritonx.language.builtins.builtin import builtin
 from tritonx.language.extra import libdevice
+from tritonx.language.values.constexpr import unwrap
 
 _COPIES = "async_copy_global_to_shared async_load commit_group mbarrier_arrive wait_group"
 _BARRIERS = "MBarrierLayout allocate_mbarrier arrive init invalidate wait"
@@ -108,6 +110,10 @@ MODULES: dict[str, str] = {
 }
 """Module → its names; a module follows the one that holds it."""
 
+ALIASES = {"language._layouts": "layouts", "language.amd._layouts": "layouts.amd"}
+"""Modules of Triton's that programs import classes from → ours. ``language._core`` has the names of `language` and what
+builtins are made with."""
+
 
 class _Refusing(type):
     """The class of a name that is not there: to make one, or to call it, is refused by name."""
@@ -128,6 +134,16 @@ def add_modules(package: str) -> None:
                 setattr(module, each, _Refusing(each, (), {"__module__": full}))
         module.__dict__.setdefault("__all__", text.split())
         setattr(sys.modules[holder], last, module)
+    for name, own in ALIASES.items():
+        module = sys.modules[f"{package}.{name}"] = import_module(f"{package}.{own}")
+        holder, _, last = f"{package}.{name}".rpartition(".")
+        setattr(sys.modules[holder], last, module)
+    core = _made(f"{package}.language._core", "language")
+    core.__dict__.update(
+        {each: found for each, found in vars(sys.modules[f"{package}.language"]).items() if each[0] != "_"}
+    )
+    core.__dict__.update(builtin=builtin, _unwrap_if_constexpr=unwrap)
+    sys.modules[f"{package}.language"]._core = core
     extra = f"{package}.language.extra"
     sys.modules[f"{extra}.libdevice"] = sys.modules[extra].__dict__["libdevice"] = libdevice
 

@@ -16,7 +16,7 @@ from tritonx.dialects.control_flow import becomes, comes_from
 from tritonx.dialects.layout_constraints import LayoutConstraint, LookedUp, constraint_of, values_of
 from tritonx.ir.properties import integer_property, integers_property
 from tritonx.ir.types import is_tensor, shape_of, type_of
-from tritonx.layouts import infer
+from tritonx.layouts import infer, named
 from tritonx.layouts.encodings import DistributedEncoding, SliceEncoding
 
 Forward = Callable[[Operation, DistributedEncoding], "DistributedEncoding | None"]
@@ -116,27 +116,27 @@ def _transposed_back(op: Operation, encoding: DistributedEncoding) -> Distribute
 
 
 def _reshaped(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
-    return infer.reshaped(encoding, _operand_shape(op), _result_shape(op))
+    return named.reshaped(encoding, _operand_shape(op), _result_shape(op))
 
 
 def _reshaped_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
-    return infer.reshaped(encoding, _result_shape(op), _operand_shape(op))
+    return named.reshaped(encoding, _result_shape(op), _operand_shape(op))
 
 
 def _joined(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
-    return infer.joined(encoding, _operand_shape(op))
+    return named.joined(encoding, _operand_shape(op))
 
 
 def _joined_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:
-    return infer.split_from(encoding, _result_shape(op))
+    return named.split_from(encoding, _result_shape(op))
 
 
 def _split(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:
-    return infer.split_from(encoding, _operand_shape(op))
+    return named.split_from(encoding, _operand_shape(op))
 
 
 def _split_back(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding:
-    return infer.joined(encoding, _result_shape(op))
+    return named.joined(encoding, _result_shape(op))
 
 
 def _unpacked(op: Operation, encoding: DistributedEncoding) -> DistributedEncoding | None:

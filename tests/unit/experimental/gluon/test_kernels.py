@@ -257,3 +257,31 @@ def test_a_host_has_no_layouts() -> None:
     x = np.zeros(256, np.float32)
     with pytest.raises(ValueError, match=r"cannot start from \.ttgir"):
         add[(1,)](x, x, x, 256, 256, ROW)
+
+
+@gluon.jit
+def trivially(out: Any, L: gl.constexpr) -> None:
+    gl.convert_layout(gl.arange(0, 64, L), gl.AutoLayout(), assert_trivial=True)
+
+
+def test_a_change_to_an_open_layout_is_not_trivial() -> None:
+    with pytest.raises(tritonx.CompilationError, match="is not trivial") as error:
+        compiled(trivially, {"out": np.zeros(1, np.float32), "L": ROW})
+    assert isinstance(error.value.__cause__, TypeError)
+
+
+@gluon.jit
+def halves(x: Any, out: Any, L: gl.constexpr) -> None:
+    rows, columns = gl.arange(0, 32, gl.SliceLayout(1, L)), gl.arange(0, 16, gl.SliceLayout(0, L))
+    at = rows[:, None] * 16 + columns[None, :]
+    tile = gl.load(x + at)
+    left, right = tile.reshape([32, 2, 8]).permute([0, 2, 1]).split()
+    gl.static_assert(left.type.layout == gl.SliceLayout(2, tile.reshape([32, 2, 8]).permute([0, 2, 1]).type.layout))
+    gl.store(out + at, gl.join(right, left).permute([0, 2, 1]).reshape([32, 16]) + tile)
+
+
+def test_halves_of_a_tile_meet_it_in_its_layout(rng: np.random.Generator) -> None:
+    x = rng.integers(-99, 99, (32, 16)).astype(np.int32)
+    out = np.full((32, 16), -1, np.int32)
+    run(halves, 1, x=x, out=out, L=gl.BlockedLayout([1, 16], [32, 1], [4, 1], [0, 1]))
+    np.testing.assert_array_equal(out, x + np.concatenate([x[:, 8:], x[:, :8]], axis=1))

@@ -28,7 +28,7 @@ from tritonx.frontend.semantics.base import enum_attribute, shape_of
 from tritonx.language.types.dtypes import block_type, dtype, int32
 from tritonx.language.values.constexpr import unwrap
 from tritonx.language.values.tensor import tensor
-from tritonx.layouts import infer
+from tritonx.layouts import infer, named
 from tritonx.layouts.encodings import DistributedEncoding
 
 Ints = tuple[int, ...]
@@ -262,10 +262,10 @@ _FOLLOWS: Mapping[type[Any], Callable[[DistributedLayout, Ints, dtype, Mapping[s
         )
     ),
     constraints.Reshaped: _unless_open(
-        lambda encoding, shape, type_, properties: infer.reshaped(encoding, shape, type_.shape)
+        lambda encoding, shape, type_, properties: named.reshaped(encoding, shape, type_.shape)
     ),
-    constraints.Joined: _unless_open(lambda encoding, shape, type_, properties: infer.joined(encoding, shape)),
-    constraints.SplitApart: _unless_open(lambda encoding, shape, type_, properties: infer.split_from(encoding, shape)),
+    constraints.Joined: _unless_open(lambda encoding, shape, type_, properties: named.joined(encoding, shape)),
+    constraints.SplitApart: _unless_open(lambda encoding, shape, type_, properties: named.split_from(encoding, shape)),
 }
 """What an op declares → the layout of its result, from its first operand's, that one's shape, the result's type and the
 op's properties."""

@@ -23,7 +23,7 @@ from tritonx.dialects.gpu_layout import (
 )
 from tritonx.dialects.gpu_layout.lookup import LocalGatherOp, LocalScatterOp
 from tritonx.experimental.gluon.layouts import DistributedLayout, SharedLayout, layout_of
-from tritonx.experimental.gluon.semantics.base import LayoutSemantics
+from tritonx.experimental.gluon.semantics.base import OPEN, LayoutSemantics
 from tritonx.experimental.gluon.semantics.types import memory_tile
 from tritonx.experimental.gluon.values import (
     distributed_type,
@@ -46,7 +46,7 @@ class SharedMemorySemantics(LayoutSemantics):
         if not isinstance(layout, DistributedLayout):
             raise ValueError(f"expected 'layout' to be a DistributedLayout but got {layout}")
         type_ = distributed_type(value.dtype, value.type.shape, layout)
-        if assert_trivial and not equivalent(source.encoding(), layout.encoding(), value.type.shape):
+        if assert_trivial and not _alike(source, layout, value.type.shape):
             raise TypeError(f"layout conversion from {source} to {layout} is not trivial.")
         if source == layout:
             return value
@@ -172,6 +172,13 @@ class SharedMemorySemantics(LayoutSemantics):
         type_ = shared_memory_descriptor_type(element, shape, layout, alloc_shape)
         made = self.builder.create(op, [memory.handle, *operands], [memory_tile(type_)], properties)
         return shared_memory_descriptor(made.results[0], element, shape, layout, alloc_shape)
+
+
+def _alike(a: DistributedLayout, b: DistributedLayout, shape: tuple[int, ...]) -> bool:
+    """Whether two layouts place every element alike; of one that is open that is not known."""
+    return a == b or (
+        not isinstance(a, OPEN) and not isinstance(b, OPEN) and equivalent(a.encoding(), b.encoding(), shape)
+    )
 
 
 def _check_tile(memory: shared_memory_descriptor_type, value: tensor) -> None:
