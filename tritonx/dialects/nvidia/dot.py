@@ -67,11 +67,13 @@ def _warp_group_effects(op: WarpGroupDotOp) -> EffectList:
 def _told(
     op: TMEMCopyOp | TCGen5MMAOp | TCGen5MMAScaledOp, barriers: str, *access: Effect, at_once: bool = False
 ) -> EffectList:
-    """Accesses of the tensor core that are over when it tells the barriers, without them when the token is there."""
+    """Accesses of the tensor core that are over when it tells the barriers; without them when the token is there, or
+    when a commit behind the op tells a barrier."""
     if values_of(op, barriers):
         by = (asynchronous(each, Completion.MBARRIER, barriers) for each in access)
         return (*by, arrives(barriers, Completion.MBARRIER))
-    return tuple(asynchronous(each, Completion.AT_ONCE if at_once else Completion.TOKEN) for each in access)
+    later = Completion.TOKEN if op.results else Completion.PRODUCT_GROUP
+    return tuple(asynchronous(each, Completion.AT_ONCE if at_once else later) for each in access)
 
 
 def _copy_effects(op: TMEMCopyOp) -> EffectList:

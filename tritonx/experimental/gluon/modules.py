@@ -128,7 +128,7 @@ def add_modules(package: str) -> None:
     for name, text in MODULES.items():
         full = f"{package}.{name}"
         holder, _, last = full.rpartition(".")
-        module = import_module(full) if find_spec(full) is not None else _made(full, name)
+        module = _shared(holder, last, full) or (import_module(full) if find_spec(full) else _made(full, name))
         for each in text.split():
             if not hasattr(module, each):
                 setattr(module, each, _Refusing(each, (), {"__module__": full}))
@@ -146,6 +146,15 @@ def add_modules(package: str) -> None:
     sys.modules[f"{package}.language"]._core = core
     extra = f"{package}.language.extra"
     sys.modules[f"{extra}.libdevice"] = sys.modules[extra].__dict__["libdevice"] = libdevice
+
+
+def _shared(holder: str, last: str, full: str) -> ModuleType | None:
+    """What a module has of another one under that name: the copies that two generations of chips have alike."""
+    module = getattr(sys.modules[holder], last, None)
+    if not isinstance(module, ModuleType) or module.__name__ == full:
+        return None
+    sys.modules[full] = module
+    return module
 
 
 def _made(full: str, name: str) -> ModuleType:

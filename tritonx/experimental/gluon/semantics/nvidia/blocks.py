@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import SSAValue
 
 from tritonx.dialects.nvidia.copy import (
     AsyncTMACopyGlobalToLocalOp,
     AsyncTMACopyLocalToGlobalOp,
+    AsyncTMAGatherOp,
     AsyncTMAReduceOp,
+    AsyncTMAScatterOp,
     TMAStoreWaitOp,
 )
 from tritonx.dialects.tile import MakeTensorDescOp
@@ -23,6 +26,7 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
 from tritonx.language.types.dtypes import block_type, int32, int64, pointer_type
 from tritonx.language.values.constexpr import unwrap
+from tritonx.language.values.tensor import tensor
 from tritonx.language.values.tuples import tuple as language_tuple
 
 
@@ -62,6 +66,35 @@ class BlockCopySemantics(BarrierSemantics):
         """Combine the block at ``coord`` with shared memory; ``kind`` is a name of `DescriptorReduceKind`."""
         operands = [desc.handle, *self._coordinates(desc, coord), memory.handle]
         self.builder.create(AsyncTMAReduceOp, operands, (), {"kind": enum_attribute(DescriptorReduceKind[kind])})
+
+    def rows_load(
+        self,
+        desc: tensor_descriptor,
+        rows: object,
+        column: object,
+        barrier: shared_memory_descriptor,
+        memory: shared_memory_descriptor,
+        pred: object,
+        multicast: object,
+        policy: object,
+    ) -> None:
+        """Copy rows by their numbers to shared memory; their bytes arrive at ``barrier``."""
+        if multicast:
+            raise ValueError("multicast copies are not supported: each block of a cluster copies its own")
+        operands = [desc.handle, _row_numbers(rows), self.integer_scalar(column, int32).handle]
+        operands += [barrier.handle, memory.handle, self.predicate(pred).handle]
+        with self.cached(policy, None, None):
+            self.builder.create(AsyncTMAGatherOp, operands)
+            self.mark_policy()
+
+    def rows_store(
+        self, desc: tensor_descriptor, rows: object, column: object, memory: shared_memory_descriptor, policy: object
+    ) -> None:
+        """Copy shared memory to rows by their numbers."""
+        operands = [desc.handle, _row_numbers(rows), self.integer_scalar(column, int32).handle, memory.handle]
+        with self.cached(policy, None, None):
+            self.builder.create(AsyncTMAScatterOp, operands)
+            self.mark_policy()
 
     def wait_for_stores(self, pendings: Any, read_only: bool) -> None:
         """Wait until at most ``pendings`` stores are under way, or only read no longer."""
@@ -114,3 +147,10 @@ class BlockCopySemantics(BarrierSemantics):
         }
         made = self.builder.create(MakeTensorDescOp, operands, [block_descriptor(type_)], properties)
         return tensor_descriptor(made.results[0], extents, steps, type_.block_type, type_.layout)
+
+
+def _row_numbers(rows: object) -> SSAValue:
+    """ValueError for what is no block of numbers."""
+    if not isinstance(rows, tensor) or len(rows.type.shape) != 1 or rows.dtype != int32:
+        raise ValueError(f"expected 'x_offsets' to be a one-dimensional block of int32 but got {rows}")
+    return rows.handle

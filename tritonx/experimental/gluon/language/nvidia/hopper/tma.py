@@ -124,7 +124,7 @@ class tensor_descriptor(base_value):
         return self.type.layout
 
 
-def _policy(cache_policy: Any) -> Any:
+def block_policy(cache_policy: object) -> Any:
     """A policy that the copy engine has: of the second-level cache alone."""
     policy = unwrap(cache_policy)
     if policy is None:
@@ -151,7 +151,7 @@ def async_load(
 ) -> None:
     """Copy the block at ``coord`` to shared memory, if ``pred`` is true. Its bytes arrive at ``barrier``, which has to
     expect them."""
-    _semantic.block_load(tensor_desc, coord, barrier, result, pred, unwrap(multicast), _policy(cache_policy))
+    _semantic.block_load(tensor_desc, coord, barrier, result, pred, unwrap(multicast), block_policy(cache_policy))
 
 
 @builtin
@@ -163,7 +163,7 @@ def async_store(
     _semantic: GluonSemantics = INJECTED,
 ) -> None:
     """Copy shared memory to the block at ``coord``; `store_wait` waits for it."""
-    _semantic.block_store(tensor_desc, coord, src, _policy(cache_policy))
+    _semantic.block_store(tensor_desc, coord, src, block_policy(cache_policy))
 
 
 @builtin
