@@ -76,7 +76,8 @@ def _filled(encoding: BlockedEncoding, shape: Ints, new_shape: Ints) -> BlockedE
     rank = {dim: at for at, dim in enumerate(encoding.order)}
     groups.sort(key=lambda group: rank[group[0][0]])
     order = tuple(dim for _, after in groups for dim in reversed(after))
-    return BlockedEncoding(*parts, order)
+    per_thread, per_warp, warps = parts
+    return BlockedEncoding(per_thread, per_warp, warps, order)
 
 
 def _groups(shape: Sequence[int], new_shape: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:

@@ -143,7 +143,7 @@ def add_modules(package: str) -> None:
         {each: found for each, found in vars(sys.modules[f"{package}.language"]).items() if each[0] != "_"}
     )
     core.__dict__.update(builtin=builtin, _unwrap_if_constexpr=unwrap)
-    sys.modules[f"{package}.language"]._core = core
+    sys.modules[f"{package}.language"].__dict__["_core"] = core
     extra = f"{package}.language.extra"
     sys.modules[f"{extra}.libdevice"] = sys.modules[extra].__dict__["libdevice"] = libdevice
 
