@@ -383,6 +383,7 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
 
 TRITONS_OPTIONS = {
     "conversion/gpu_options.py": {"launch_cooperative_grid"},  # the options that GPUs share
+    "experimental/gluon/language/nvidia/blackwell/__init__.py": {"clc"},  # a module of Gluon's
     "runtime/config.py": {"maxnreg"},  # Triton's Config
     "runtime/compiling/jit_hooks.py": {"launch_cooperative_grid"},  # Triton's hooks
     "runtime/settings/knob_types.py": {"launch_cooperative_grid"},
