@@ -137,7 +137,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   }
 
   // CHECK-LABEL: @shapes
-  // CHECK: tt.trans {{.*}} -> tensor<16x32xi32, [[TILE]]>
+  // CHECK: tt.trans {{.*}} -> tensor<16x32xi32, #ttg.slice<{dim = 2, parent = #{{.*}}}>>
   // CHECK: tt.join {{.*}} -> tensor<16x32x2xi32, #{{.*}}>
   // CHECK: tt.split {{.*}} -> tensor<16x32xi32, [[TILE]]>
   // CHECK: tt.gather {{.*}} -> tensor<16x32xi32, [[TILE]]>

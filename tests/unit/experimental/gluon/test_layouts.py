@@ -8,6 +8,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -312,16 +313,36 @@ def test_what_has_no_picture() -> None:
             BLOCKED.format_tensor_view(shape)
 
 
+def has_several_tiles(encoding: Any) -> bool:
+    """Whether a warp of a wave-matrix layout, or of one that it is a part of, has several tiles."""
+    while not isinstance(encoding, encodings.AmdWmmaEncoding):
+        encoding = getattr(encoding, "parent", None)
+        if encoding is None:
+            return False
+    return {*encoding.tiles_per_warp} != {1}
+
+
 def test_explicit_bases_of_a_layout() -> None:
     rng = random.Random(SEED)
     for _ in range(60):
         encoding, shape, *_ = rng.choice([random_distributed, random_shared])(rng)
         if isinstance(encoding, encodings.RotatingSharedEncoding | encodings.PaddedSharedEncoding):
             continue
-        linear, expected = gl.to_linear_layout(gl.layout_of(encoding), shape), linear_layout(encoding, shape)
+        expected = linear_layout(encoding, shape)
+        if "offset" in expected.in_dims and not expected.bases("offset"):
+            continue  # of one element no layout in memory has bases
+        linear = gl.to_linear_layout(gl.layout_of(encoding), shape)
         if isinstance(encoding, encodings.BlockedEncoding):  # without the registers that hold copies
             expected = expected.drop_zero_bases("register")
-        assert linear_layout(linear.encoding(), shape) == expected and gl.to_linear_layout(linear, shape) is linear
+        found = linear_layout(linear.encoding(), shape)
+        # Several tiles a warp are numbered as 3.9 numbers them when the layout says its bases, as Gluon's does.
+        renumbered = has_several_tiles(encoding)
+        dims = [dim for dim in expected.in_dims if not renumbered or dim != "register"]
+        assert [found.bases(dim) for dim in dims] == [expected.bases(dim) for dim in dims]
+        assert (
+            sorted(found.bases("register")) == sorted(expected.bases("register")) if renumbered else found == expected
+        )
+        assert gl.to_linear_layout(linear, shape) is linear
     small = gl.to_linear_layout(gl.BlockedLayout([4], [32], [1], [0]), [2])
     assert small.reg_bases == [[1]] and small.lane_bases == [[0]] * 5
     widths = {0: 128, 32: 256, 64: 512, 128: 1024}
