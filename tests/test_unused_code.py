@@ -32,7 +32,7 @@ CALLED_BY_OTHERS = {
     r"keep_in|keep_declared|iterate|operate|looped": "kernels as `interpreter/rewrite.py` writes them",
     r"begin_described": "launches as `runtime/launch/binder.py` writes them",
     r"_Exporter|_Strided": "casts, which name them in strings",
-    r"_keep_alive": "Triton's name",
+    r"_keep_alive|is_canceled|load_max": "Triton's names",
     r"__call__": "protocols",
     r"_base64": "PyTorch",
     r"_init_handles|[gs]et_current_(stream|device)|set_profile_allocator": "Triton's names",

@@ -6,7 +6,8 @@ as any other module of `ttg`. Names that are not there yet can be imported, and 
 
 from typing import TYPE_CHECKING
 
-from tritonx.experimental.gluon.kernels import GluonASTSource, GluonJITFunction, NoGluon, jit
+from tritonx.experimental.gluon.errors import NoGluon
+from tritonx.experimental.gluon.kernels import GluonASTSource, GluonJITFunction, jit
 from tritonx.experimental.gluon.modules import add_modules
 from tritonx.language.builtins.builtin import must_use_result
 from tritonx.language.values.aggregate import aggregate

@@ -8,24 +8,13 @@ from typing import TYPE_CHECKING, Any
 from tritonx.backends.api import Language
 from tritonx.runtime.compiling.jit_function import JITFunction
 from tritonx.runtime.compiling.sources import ASTSource
-from tritonx.runtime.errors import NotCallable, TritonError
+from tritonx.runtime.errors import NotCallable
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
     from tritonx.backends.api import Options, Target
-
-
-class NoGluon(TritonError, NotImplementedError):
-    """A name of Gluon was used that tritonx does not have yet; it says which.
-
-    >>> from tritonx.experimental.gluon.language.nvidia import rubin
-    >>> rubin.tcgen05_mma()
-    Traceback (most recent call last):
-        ...
-    tritonx.experimental.gluon.kernels.NoGluon: tritonx does not have tritonx.experimental.gluon...rubin.tcgen05_mma
-    """
 
 
 class GluonASTSource(ASTSource):

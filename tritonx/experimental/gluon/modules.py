@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import NoReturn
 
-from tritonx.experimental.gluon.kernels import NoGluon
+from tritonx.experimental.gluon.errors import NoGluon
 from tritonx.language.builtins.builtin import builtin
 from tritonx.language.extra import libdevice
 from tritonx.language.values.constexpr import unwrap

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, cast
 
-from tritonx.experimental.gluon.kernels import NoGluon
+from tritonx.experimental.gluon.errors import NoGluon
 from tritonx.experimental.gluon.layouts import DistributedLinearLayout, TensorMemoryLayout, TensorMemoryScalesLayout
 from tritonx.language.builtins.builtin import INJECTED, builtin
 from tritonx.language.types.dtypes import dtype
@@ -73,12 +73,12 @@ class tensor_memory_descriptor_type(base_type):
     def get_reg_layout(self, num_warps: object = None, instr_variant: object = "32x32b") -> DistributedLinearLayout:
         """The layout in registers of ``num_warps`` warps by which the tile is loaded and stored, with the instruction's
         shape ``instr_variant``. Raises ValueError where that does not move it."""
-        from tritonx.experimental.gluon.semantics.nvidia.tensor_memory_types import registers_of
+        from tritonx.experimental.gluon.semantics.nvidia.tensor_memory_tiles import registers_in
 
         warps = unwrap(num_warps)
         if warps is None:
             raise ValueError("num_warps could not be inferred; pass a positive power of two")
-        return registers_of(unwrap(self), warps, unwrap(instr_variant))
+        return registers_in(unwrap(self), warps, unwrap(instr_variant))
 
 
 class tensor_memory_descriptor(base_value):
