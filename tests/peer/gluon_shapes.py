@@ -41,6 +41,8 @@ def kernel(op: gl.constexpr, layout: gl.constexpr, shape: gl.constexpr, argument
         y = gl.sum(x, axis=argument)
     elif op == "scan":
         y = gl.cumsum(x, axis=argument)
+    elif op == "fp4":
+        y = gl.fp4_to_fp(x.to(gl.uint8), gl.float16, argument)
     said: gl.constexpr = found(y.type.layout)  # noqa: F841
 
 

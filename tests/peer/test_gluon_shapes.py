@@ -40,13 +40,26 @@ def blocked(rng: random.Random, rank: int, pair: bool = False) -> str:
     return f"BlockedLayout({sizes}, {lanes}, {warps}, {order})"
 
 
+def pairs(rng: random.Random, layout: str) -> tuple[str, list[int], int]:
+    """A layout of two dims, the shape of a tile of it without copies, and its fastest axis, of which a thread has
+    neighbours. Elsewhere Triton 3.9 names a linear layout of more elements than the result has."""
+    sizes, lanes, warps, order = json.loads(f"[{layout.removeprefix('BlockedLayout(').rstrip(')')}]")
+    axis = order[0]
+    sizes[axis] *= 2
+    if rng.random() < 0.5:
+        return f"DotOperandLayout({1 - axis}, NVMMADistributedLayout([2, 0], [2, 2], [16, 8]), 4)", [64, 64], axis
+    shape = [prod(each) for each in zip(sizes, lanes, warps, strict=True)]
+    return f"BlockedLayout({sizes}, {lanes}, {warps}, {order})", shape, axis
+
+
 def case(rng: random.Random) -> list:
-    op = rng.choice(["reshape", "reshape", "permute", "join", "split", "split, join", "join, split", "sum", "scan"])
+    ops = ["reshape", "reshape", "permute", "join", "split", "split, join", "join, split", "sum", "scan", "fp4"]
+    op = rng.choice(ops)
     pair = op in ("split", "split, join")
-    rank = rng.randint(1 + (pair or op == "permute"), 3)
+    rank = 2 if op == "fp4" else rng.randint(1 + (pair or op == "permute"), 3)
     shape = [*drawn(rng, rng.randint(9 + pair, 11), rank - pair), *[2] * pair]
     layout = blocked(rng, rank, pair)
-    if not pair and rng.random() < 0.2:
+    if not pair and op != "fp4" and rng.random() < 0.2:
         layout = f"SliceLayout({rank}, {blocked(rng, rank + 1)})"
     argument = rng.randrange(rank)
     if op == "reshape":
@@ -54,6 +67,8 @@ def case(rng: random.Random) -> list:
     if op == "permute":
         argument = rng.sample(range(rank), rank)
         argument = argument[::-1] if argument == sorted(argument) else argument
+    if op == "fp4":
+        layout, shape, argument = pairs(rng, layout)
     return [op, layout, shape, argument]
 
 

@@ -6,14 +6,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
+from tritonx.experimental.gluon import layouts
 from tritonx.experimental.gluon.layouts import (
-    AutoLayout,
     BlockedLayout,
     DistributedLayout,
     DotOperandLayout,
     SharedLayout,
 )
-from tritonx.experimental.gluon.linear import on_shape
 from tritonx.experimental.gluon.values import (
     distributed_type,
     layout_of_block,
@@ -190,9 +189,7 @@ def to_linear_layout(layout: Any, shape: Any, _semantic: GluonSemantics = INJECT
     layout = unwrap(layout)
     if not isinstance(layout, DistributedLayout | SharedLayout):
         raise ValueError(f"Expected a DistributedLayout or SharedLayout, got {type(layout)}")
-    if isinstance(layout, AutoLayout):
-        return constexpr(layout)
-    return constexpr(on_shape(layout, [unwrap(extent) for extent in unwrap(shape)]))
+    return constexpr(layouts.to_linear_layout(layout, unwrap(shape)))
 
 
 @builtin

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from xdsl.ir import Attribute, Operation, Region
@@ -13,12 +12,10 @@ from tritonx.dialects.gpu import BarrierOp
 from tritonx.dialects.gpu_layout import Fp4ToFpOp
 from tritonx.dialects.tile import HistogramOp, LoadOp, StoreOp
 from tritonx.dialects.tile.cache_policy import POLICY, TargetPolicy
-from tritonx.experimental.gluon.layouts import BlockedLayout, DistributedLinearLayout
-from tritonx.experimental.gluon.linear import on_shape
 from tritonx.experimental.gluon.semantics.base import LayoutSemantics
-from tritonx.experimental.gluon.values import distributed_type, layout_of_block, shared_memory_descriptor_type
+from tritonx.experimental.gluon.values import distributed_type, shared_memory_descriptor_type
 from tritonx.frontend.semantics.base import enum_attribute
-from tritonx.language.types.dtypes import dtype, int32
+from tritonx.language.types.dtypes import block_type, dtype, int32
 from tritonx.language.values.constexpr import unwrap
 from tritonx.language.values.tensor import tensor
 from tritonx.layouts import linear_layout, placement, shared_access
@@ -102,29 +99,18 @@ class AccessSemantics(LayoutSemantics):
         """Pairs of 4-bit floats as twice as many elements along ``axis``."""
         if not isinstance(element, dtype) or not element.is_floating():
             raise ValueError(f"expected 'elem_type' to be a floating-point dtype but got {element}")
-        type_ = self.unpacked_pairs(value, element, axis)
-        return self.emit(Fp4ToFpOp, [value], type_, {"axis": enum_attribute(axis % len(type_.shape))})
+        type_, properties = self.unpacked_pairs(value, element, axis)
+        return self.emit(Fp4ToFpOp, [value], type_, properties)
 
-    def unpacked_pairs(self, value: tensor, element: dtype, axis: object) -> distributed_type:
-        """The type of twice as many elements along ``axis``, of which a thread has those of its pairs."""
+    def unpacked_pairs(self, value: tensor, element: dtype, axis: object) -> tuple[dtype, dict[str, Attribute]]:
+        """The type of twice as many elements along ``axis``, and what an op says of that. Raises ValueError for an axis
+        that ``value`` does not have."""
         shape = [*value.type.shape]
         if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
             raise ValueError(f"axis {axis} is none of the {len(shape)} axes")
-        axis %= len(shape)
         shape[axis] *= 2
-        layout = layout_of_block(value)
-        if isinstance(layout, BlockedLayout) and layout.order[0] == axis:
-            each = [count * (1 + (d == axis)) for d, count in enumerate(layout.size_per_thread)]
-            return distributed_type(element, shape, replace(layout, size_per_thread=each))
-        linear = on_shape(layout, value.type.shape)
-
-        def apart(bases: Sequence[Sequence[int]]) -> list[list[int]]:
-            return [[x * (1 + (d == axis)) for d, x in enumerate(basis)] for basis in bases]
-
-        pair = [int(d == axis) for d in range(len(shape))]
-        registers, lanes = [pair, *apart(linear.reg_bases)], apart(linear.lane_bases)
-        spread = DistributedLinearLayout(registers, lanes, apart(linear.warp_bases), apart(linear.block_bases), shape)
-        return distributed_type(element, shape, spread)
+        properties: dict[str, Attribute] = {"axis": enum_attribute(axis % len(shape))}
+        return self.with_layout(Fp4ToFpOp, [value], block_type(element, shape), properties), properties
 
     def bank_conflicts(self, block: distributed_type, tile: shared_memory_descriptor_type) -> int:
         """Cycles of an access beyond those that moving its bytes takes, for each of those."""

@@ -52,7 +52,7 @@ class LayoutSemantics(Semantics):
         self, op: type[Operation], operands: Sequence[tensor], type_: dtype, properties: Properties = None
     ) -> tensor:
         operands = self._in_one_layout(op, operands)
-        return super().emit(op, operands, self._with_layout(op, operands, type_, properties), properties)
+        return super().emit(op, operands, self.with_layout(op, operands, type_, properties), properties)
 
     def create(
         self,
@@ -63,7 +63,7 @@ class LayoutSemantics(Semantics):
         regions: Sequence[Region] = (),
     ) -> list[tensor]:
         operands = self._in_one_layout(op, operands)
-        types = [self._with_layout(op, operands, type_, properties) for type_ in types]
+        types = [self.with_layout(op, operands, type_, properties) for type_ in types]
         return super().create(op, operands, types, properties, regions)
 
     def constant(self, value: Any, type_: dtype) -> tensor:
@@ -98,7 +98,7 @@ class LayoutSemantics(Semantics):
             return []
         return [i for i, value in enumerate(operands) if value.type.is_block() and i not in free]
 
-    def _with_layout(
+    def with_layout(
         self, op: type[Operation], operands: Sequence[tensor], type_: dtype, properties: Properties
     ) -> dtype:
         """The type of a result with the layout that follows from the operands."""
@@ -172,7 +172,7 @@ class LayoutSemantics(Semantics):
         shape = value.type.shape
         if len(shape) < 2 or shape[-1] != 2:
             raise AssertionError(f"split needs a block whose last axis has the extent 2, got {value}")
-        type_ = self._with_layout(SplitOp, [value], block_type(value.dtype, shape[:-1]), None)
+        type_ = self.with_layout(SplitOp, [value], block_type(value.dtype, shape[:-1]), None)
         handles = self.builder.multi(SplitOp, [value.handle], [ir_type(type_)] * 2)
         return tensor(handles[0], type_), tensor(handles[1], type_)
 
@@ -266,6 +266,9 @@ _FOLLOWS: Mapping[type[Any], Callable[[DistributedLayout, Ints, dtype, Mapping[s
     ),
     constraints.Joined: _unless_open(lambda encoding, shape, type_, properties: named.joined(encoding, shape)),
     constraints.SplitApart: _unless_open(lambda encoding, shape, type_, properties: named.split_from(encoding, shape)),
+    constraints.PairsUnpacked: _unless_open(
+        lambda encoding, shape, type_, properties: infer.unpacked(encoding, _axis(properties), shape)
+    ),
 }
 """What an op declares → the layout of its result, from its first operand's, that one's shape, the result's type and the
 op's properties."""

@@ -8,8 +8,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, Stri
 from xdsl.ir import Attribute, Operation
 
 from tritonx.dialects.amd import ExtractSliceOp, ScaledUpcastFp4Op, ScaledUpcastFp8Op, SchedBarrierOp, SetPrioOp
-from tritonx.experimental.gluon.layouts import DistributedLayout
-from tritonx.experimental.gluon.linear import on_shape
+from tritonx.experimental.gluon.layouts import DistributedLayout, to_linear_layout
 from tritonx.experimental.gluon.semantics.access import AccessSemantics
 from tritonx.experimental.gluon.values import distributed_type, layout_of_block
 from tritonx.frontend.semantics import ir_type
@@ -69,10 +68,8 @@ class MatrixSemantics(AccessSemantics):
             return self.emit(ScaledUpcastFp8Op, [value, scale], wanted)
         if value.dtype not in (int8, uint8):
             raise ValueError(f"Expected packed fp4 input in int8/uint8, but got {value.dtype}")
-        wanted = self.unpacked_pairs(value, element, axis)
-        assert isinstance(axis, int)
+        wanted, properties = self.unpacked_pairs(value, element, axis)
         _check_scale(scale, wanted, "packed fp4")
-        properties = {"axis": enum_attribute(axis % len(wanted.shape))}
         return self.emit(ScaledUpcastFp4Op, [value, scale], wanted, properties)
 
     def box_of(self, value: tensor, shape: Sequence[object], offsets: Sequence[object]) -> tensor:
@@ -110,7 +107,8 @@ class MatrixSemantics(AccessSemantics):
         self.builder.create(SetPrioOp, (), (), {"priority": IntegerAttr(priority, IntegerType(16))})
 
 
-def _check_scale(scale: tensor, wanted: distributed_type, what: str) -> None:
+def _check_scale(scale: tensor, wanted: dtype, what: str) -> None:
+    assert isinstance(wanted, distributed_type)
     if scale.type.shape != wanted.shape:
         shape = [*wanted.shape]
         raise ValueError(f"Expected scale shape for {what} scaled_upcast to be {shape} but got {[*scale.type.shape]}")
@@ -121,7 +119,7 @@ def _check_scale(scale: tensor, wanted: distributed_type, what: str) -> None:
 
 def _check_same_threads(layout: DistributedLayout, whole: Sequence[int], part: Sequence[int]) -> None:
     """ValueError where the box of a block has elements in other threads than its layout on the box says."""
-    full, cut = on_shape(layout, whole), on_shape(layout, part)
+    full, cut = to_linear_layout(layout, whole), to_linear_layout(layout, part)
     for name in ("lane_bases", "warp_bases", "block_bases"):
         if getattr(full, name) != getattr(cut, name):
             raise ValueError(f"slice: shape {[*part]} is less than a tile of the layout {layout}")
