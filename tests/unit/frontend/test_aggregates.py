@@ -85,6 +85,48 @@ def test_every_kind(run: str) -> None:
 
 
 @tl.core._aggregate
+class Kept:
+    span: Span
+    pair: tl.tuple
+
+    def __init__(self, span, pair):
+        self.span = span
+        self.pair = pair
+
+
+@tritonx.jit
+def counts_in_a_tuple(out, n):
+    kept = Kept(Span(n, 8), (1, 7))
+    for _ in range(n):
+        kept = Kept(kept.span.moved(1), (kept.pair[0] + 1, kept.pair[1]))
+    tl.store(out, kept.pair[0])
+
+
+@tritonx.jit
+def counts_in_a_constant(out, n):
+    span = Span(n, 8)
+    while span.start < 20:
+        span = Span(span.start + 1, span.count + 1)
+    tl.store(out, span.start)
+
+
+@tritonx.jit
+def changes_the_sign(out, n):
+    walk = Walk(Span(n, 8), n, 7, 2)
+    for _ in range(n):
+        walk = Walk(walk.span, walk.pair[0].to(tl.uint32), 7, 2)
+    tl.store(out, walk.pair[0] // 2)
+
+
+@pytest.mark.parametrize(
+    "kernel", [counts_in_a_tuple, counts_in_a_constant, changes_the_sign], ids=lambda kernel: kernel.__name__
+)
+def test_a_loop_does_not_keep_the_first_value_of_what_changes(kernel: Any) -> None:
+    with pytest.raises(CompilationError, match=r"has initial type .* but is re-assigned to"):
+        kernel[(1,)](np.full(1, -1, np.int32), 3)
+
+
+@tl.core._aggregate
 class Two:
     x: tl.tensor
     y: tl.constexpr

@@ -20,10 +20,11 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen.detached_blocks import discard_since
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, same_constant, suggest_name
-from tritonx.frontend.semantics import ir_types
 from tritonx.language.values.aggregate import _aggregate_type  # pyright: ignore[reportPrivateUsage]  # Triton's name
-from tritonx.language.values.constexpr import constexpr_type, unwrap
+from tritonx.language.values.base import base_type
+from tritonx.language.values.constexpr import unwrap
 from tritonx.language.values.tensor import tensor
+from tritonx.language.values.tuples import tuple_type
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator
@@ -121,7 +122,9 @@ def next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> lis
         if not is_dynamic(after) or type(after) is not type(before):
             message = f"Loop carried variable {name} changed type, was {describe(before)} but is now {describe(after)}"
             raise gen.error(errors.LoopCarriedMismatch, node, message)
-        if after.type != before.type and not _same_handles_of_fields(before.type, after.type):
+        if after.type != before.type and not (
+            isinstance(before.type, _aggregate_type) and _differs_only_by_waiting(before.type, after.type)
+        ):
             message = (
                 f"Loop-carried variable {name} has initial type {before.type} "
                 f"but is re-assigned to {after.type} in loop! Please make sure that the type stays consistent."
@@ -131,18 +134,20 @@ def next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> lis
     return handles
 
 
-def _same_handles_of_fields(before: object, after: object) -> bool:
-    """Whether two structs of one class differ in the types of fields that are the same in the IR, as a sum of products
-    is and the block that it becomes: in the loop, and behind it, it is the one before."""
-    if not isinstance(before, _aggregate_type) or not isinstance(after, _aggregate_type):
-        return False
-    if before.base_cls is not after.base_cls or len(before.fields) != len(after.fields):
-        return False
-    for (name, old), (other, new) in zip(before.fields, after.fields, strict=True):
-        known = isinstance(old, constexpr_type) or isinstance(new, constexpr_type)
-        if name != other or (old != new and (known or ir_types(old) != ir_types(new))):
-            return False
-    return True
+def _differs_only_by_waiting(before: base_type, after: base_type) -> bool:
+    """Whether two types are one, but for fields of structs that are a block before and a sum of products under way
+    after: these share their handle. What is known at compile time, in a field or deeper, must be equal: no handle
+    carries it, and the loop would keep its first value."""
+    if before == after:
+        return True
+    if isinstance(before, _aggregate_type) and isinstance(after, _aggregate_type):
+        old, new = dict(before.fields), dict(after.fields)
+        same = before.base_cls is after.base_cls and list(old) == list(new)
+        return same and all(map(_differs_only_by_waiting, old.values(), new.values()))
+    if isinstance(before, tuple_type) and isinstance(after, tuple_type):
+        same = before.fields == after.fields and len(before.types) == len(after.types)
+        return same and all(map(_differs_only_by_waiting, before.types, after.types))
+    return before.leaves() == [after] or [before] == after.leaves()
 
 
 def build_carrying(
