@@ -10,13 +10,14 @@ from typing import Any
 @dataclass(frozen=True)
 class Case:
     """``kernel`` of ``source``, compiled for a signature and constants. ``ours`` says why only tritonx takes it, or
-    only Triton (``theirs``)."""
+    only Triton (``theirs``); ``said`` is what tritonx says where Triton's message is wrong."""
 
     source: str
     signature: dict[str, Any]
     constants: dict[Any, Any] = field(default_factory=dict[Any, Any])
     ours: str = ""
     theirs: str = ""
+    said: str = ""
 
 
 HEADER = """import triton
@@ -428,6 +429,7 @@ def kernel(x, o):
     d.store([0, 0], y)
 """,
         {"x": "*fp32", "o": "*fp32"},
+        said="Expected block_shape to have 2 dimensions but got 1",
     ),
     "desc_strides_rank": Case(
         """

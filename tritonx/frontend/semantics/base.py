@@ -91,6 +91,13 @@ class SemanticsBase:
         handle = self.builder.emit(op, [v.handle for v in operands], (ir_type(type_),), properties)
         return tensor(handle, type_)
 
+    def multi(self, op: type[Operation], operands: Sequence[tensor], types: Sequence[dtype]) -> list[tensor]:
+        """The results of ``op`` as tensors of ``types``; merged by the builder."""
+        if not ignores_padding(op):
+            _check_padding(op, operands, *types)
+        handles = self.builder.multi(op, [v.handle for v in operands], [ir_type(t) for t in types])
+        return [tensor(handle, type_) for handle, type_ in zip(handles, types, strict=True)]
+
     def create(
         self,
         op: type[Operation],

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.dialects.builtin import i32 as i32_attr
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tritonx.dialects.tile import (
     DescriptorGatherOp,
@@ -23,6 +21,7 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.memory import access_properties
 from tritonx.frontend.semantics.types import descriptor_type, ir_type
+from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
 from tritonx.language.types.block_shapes import validate_block_shape
 from tritonx.language.types.dtypes import block_type, dtype, int32, int64, pointer_type, uint32
 from tritonx.language.values.constexpr import unwrap
@@ -42,46 +41,23 @@ class DescriptorSemantics(CastSemantics):
 
         Rank 1 to 5, last stride 1, at least 16 bytes in the last axis of the block.
         """
-        rank = len(shape)
-        if not 1 <= rank <= 5:
-            raise ValueError(f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
-        if len(strides) != rank:
-            raise ValueError(f"Expected {rank} strides but got {len(strides)}")
-        if len(block_shape) != rank:
-            raise ValueError(f"Expected block_shape to have {rank} dimensions but got {len(strides)}")
-        if not isinstance(base.dtype, pointer_type) or base.type.is_block():
-            raise ValueError(f"Expected `base` to be a scalar pointer, got {base.type}")
-        element = base.dtype.element_ty
-        extents = [unwrap(s) for s in block_shape]
-        if extents[-1] * element.itemsize < 16:
-            raise ValueError(
-                f"Descriptor block shape must have at least 16 bytes in the last dimension, but got "
-                f"{extents[-1]} * {element.itemsize} = {extents[-1] * element.itemsize} bytes"
-            )
-        last = unwrap(strides[-1])
-        if last != 1:
-            raise ValueError(f"Tensor descriptor last dim must be 1 but got {last}")
-        padding = unwrap(padding) or "zero"
-        if padding not in _PADDING:
-            raise ValueError(f"Padding option {padding} not supported")
-        if padding == "nan" and element.is_int():
-            raise ValueError("Padding option `nan` is not supported for integer blocks")
-        shape_values = [self._extent(s) for s in shape]
-        stride_values = [self.integer_scalar(s, int64) for s in strides]
-        validate_block_shape(extents)
-        block = block_type(element, extents)
-        handle = self.builder.create(
-            MakeTensorDescOp,
-            [base.handle, *[s.handle for s in shape_values], *[s.handle for s in stride_values]],
-            (descriptor_type(block),),
-            {
-                "padding": enum_attribute(_PADDING[padding]),
-                "operandSegmentSizes": DenseArrayBase.from_list(i32_attr, [1, rank, rank]),
-            },
-        ).results[0]
-        return tensor_descriptor(handle, shape_values, stride_values, block)
+        block, padded = described_block(base, shape, strides, block_shape, padding)
+        extents, steps = [self.extent(s) for s in shape], [self.integer_scalar(s, int64) for s in strides]
+        handle = self.described(base, extents, steps, padded, descriptor_type(block))
+        return tensor_descriptor(handle, extents, steps, block)
 
-    def _extent(self, value: object) -> tensor:
+    def described(
+        self, base: tensor, shape: Sequence[tensor], strides: Sequence[tensor], padding: PaddingOption, type_: Attribute
+    ) -> SSAValue:
+        """The descriptor that a kernel makes."""
+        operands = [base.handle, *(s.handle for s in shape), *(s.handle for s in strides)]
+        properties = {
+            "padding": enum_attribute(padding),
+            SEGMENTS: sizes_of_segments((1, len(shape), len(strides))),
+        }
+        return self.builder.create(MakeTensorDescOp, operands, (type_,), properties).results[0]
+
+    def extent(self, value: object) -> tensor:
         """An extent as int32; one of the running kernel may be wider, as in Triton, and is less than 2^31."""
         if isinstance(value, tensor) and not value.type.is_block() and value.dtype.is_int():
             value = self.cast(value, int32)
@@ -194,3 +170,35 @@ _REDUCE_TYPES: dict[str, tuple[str, ...]] = {
 def _check_reduce_type(kind: str, element: dtype) -> None:
     if element.name not in _REDUCE_TYPES[kind]:
         raise AssertionError(f"Unsupported dtype {element} for descriptor {kind}")
+
+
+def described_block(
+    base: object, shape: Sequence[Any], strides: Sequence[Any], block_shape: Sequence[Any], padding: Any
+) -> tuple[block_type, PaddingOption]:
+    """The block of a descriptor that a kernel makes, and what lies outside. ValueError for what none can be made of."""
+    rank = len(shape)
+    if not 1 <= rank <= 5:
+        raise ValueError(f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
+    if len(strides) != rank:
+        raise ValueError(f"Expected {rank} strides but got {len(strides)}")
+    if len(block_shape) != rank:
+        raise ValueError(f"Expected block_shape to have {rank} dimensions but got {len(block_shape)}")
+    if not isinstance(base, tensor) or not isinstance(base.type, pointer_type):
+        raise ValueError(f"Expected `base` to be a scalar pointer, got {getattr(base, 'type', base)}")
+    element = base.type.element_ty
+    extents = [unwrap(s) for s in block_shape]
+    if extents[-1] * element.itemsize < 16:
+        raise ValueError(
+            f"Descriptor block shape must have at least 16 bytes in the last dimension, but got "
+            f"{extents[-1]} * {element.itemsize} = {extents[-1] * element.itemsize} bytes"
+        )
+    last = unwrap(strides[-1])
+    if last != 1:
+        raise ValueError(f"Tensor descriptor last dim must be 1 but got {last}")
+    padding = unwrap(padding) or "zero"
+    if padding not in _PADDING:
+        raise ValueError(f"Padding option {padding} not supported")
+    if padding == "nan" and element.is_int():
+        raise ValueError("Padding option `nan` is not supported for integer blocks")
+    validate_block_shape(extents)
+    return block_type(element, extents), _PADDING[padding]

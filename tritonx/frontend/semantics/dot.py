@@ -17,7 +17,7 @@ from tritonx.language.values.tensor import tensor
 from tritonx.runtime import knobs
 
 _OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
-_PRECISIONS = {
+PRECISIONS = {
     "tf32": InputPrecision.TF32,
     "tf32x3": InputPrecision.TF32x3,
     "ieee": InputPrecision.IEEE,
@@ -52,19 +52,13 @@ class DotSemantics(CastSemantics, ShapeSemantics):
         if lhs.dtype.is_fp8e4b15() or rhs.dtype.is_fp8e4b15():  # no float to the IR
             lhs, rhs = self.cast(lhs, float16), self.cast(rhs, float16)
         result = self.dot_result_type(lhs, rhs, out_dtype)
-        depth = lhs.type.shape[-1]
         if acc is None:
             acc = self.constant(0, result)
         else:
             check_accumulator(acc, result)
-        both_fp8 = lhs.dtype.is_fp8() and rhs.dtype.is_fp8()
-        limit = unwrap(max_num_imprecise_acc)
-        if limit is None:
-            limit = self.options.max_num_imprecise_acc_default if both_fp8 else 0
-        elif both_fp8 and limit > depth:
-            raise ValueError(f"max_num_imprecise_acc ({limit}) must be <= K ({depth})")
+        limit = self.imprecise_sums(lhs.dtype, rhs.dtype, lhs.type.shape[-1], unwrap(max_num_imprecise_acc))
         properties = {
-            "inputPrecision": enum_attribute(_PRECISIONS[precision]),
+            "inputPrecision": enum_attribute(PRECISIONS[precision]),
             "maxNumImpreciseAcc": enum_attribute(limit),
         }
         lhs, rhs, acc = self._one_batch_axis(lhs), self._one_batch_axis(rhs), self._one_batch_axis(acc)
@@ -117,6 +111,15 @@ class DotSemantics(CastSemantics, ShapeSemantics):
         """The least M, N, K of the target."""
         return self.options.min_dot_size(lhs.primitive_bitwidth, rhs.primitive_bitwidth)
 
+    def imprecise_sums(self, lhs: dtype, rhs: dtype, depth: int, given: int | None) -> int:
+        """How many products of operands of these types are added before the sum is rounded to float32, at most."""
+        both_fp8 = lhs.is_fp8() and rhs.is_fp8()
+        if given is None:
+            return self.options.max_num_imprecise_acc_default if both_fp8 else 0
+        if both_fp8 and given > depth:
+            raise ValueError(f"max_num_imprecise_acc ({given}) must be <= K ({depth})")
+        return given
+
     def _input_precision(self, given: str | None, allow_tf32: bool | None) -> str:
         if given is not None and allow_tf32 is not None:
             raise AssertionError("Only one of input_precision and allow_tf32 can be specified")
@@ -126,7 +129,7 @@ class DotSemantics(CastSemantics, ShapeSemantics):
                 given = _environment_default() or self.options.default_dot_input_precision
             else:
                 given = "tf32" if allow_tf32 and "tf32" in allowed else "ieee"
-        if given not in _PRECISIONS or given not in allowed:
+        if given not in PRECISIONS or given not in allowed:
             raise ValueError(f"input_precision must be one of {allowed}. Got {given}")
         return given
 

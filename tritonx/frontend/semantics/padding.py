@@ -15,7 +15,7 @@ from tritonx.dialects import arith
 from tritonx.dialects.tile import MakeRangeOp
 from tritonx.frontend.semantics.base import LESS_THAN, SemanticsBase, enum_attribute
 from tritonx.language.types.block_shapes import storage_shape
-from tritonx.language.types.dtypes import block_type, int1, int32
+from tritonx.language.types.dtypes import block_type, dtype, int1, int32
 from tritonx.language.values.tensor import tensor
 
 
@@ -49,8 +49,12 @@ class PaddingSemantics(SemanticsBase):
 
     def row(self, start: int, end: int) -> tensor:
         """int32 ``start .. end - 1``, a power of two of them."""
-        properties = {"start": enum_attribute(start), "end": enum_attribute(end)}
-        return self.emit(MakeRangeOp, (), block_type(int32, (end - start,)), properties)
+        return self.row_of(block_type(int32, (end - start,)), start)
+
+    def row_of(self, type_: dtype, start: int) -> tensor:
+        """The block of a type without padding that counts from ``start`` on."""
+        properties = {"start": enum_attribute(start), "end": enum_attribute(start + type_.shape[0])}
+        return self.emit(MakeRangeOp, (), type_, properties)
 
     def along(self, row: tensor, axis: int, rank: int) -> tensor:
         """A 1-D block as ``axis`` of one of this rank, all other axes of which have the extent 1."""

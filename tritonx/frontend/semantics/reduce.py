@@ -255,8 +255,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
             error.add_note("convert it with .to(tl.int32)")
             raise error
         num_bins, mask = unwrap(num_bins), unwrap(mask)
-        if value.dtype.is_int_signed() and num_bins > 2 ** (value.dtype.primitive_bitwidth - 1):
-            value = self.cast(value, int32)  # the op has no sign: -1 would be the last bin
+        value = self.told_from_bins(value, num_bins)
         if mask is not None:
             mask = self.to_tensor(mask)
             if not mask.dtype.is_bool():
@@ -266,6 +265,12 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         operands = [self.whole(value)] if mask is None else [self.whole(value), mask]
         counted = block_type(int32, (num_bins,))
         return self.cropped(self.emit(HistogramOp, operands, block_type(int32, counted.storage)), counted.shape)
+
+    def told_from_bins(self, value: tensor, num_bins: Any) -> tensor:
+        """Integers, of which the negative ones are the number of no bin: the op has no sign, and -1 of 8 bits would be
+        in bin 255."""
+        is_short = value.dtype.is_int_signed() and num_bins > 2 ** (value.dtype.primitive_bitwidth - 1)
+        return self.cast(value, int32) if is_short else value
 
 
 def packed_results(outputs: Sequence[tensor], pack: int) -> list[Sequence[tensor]]:

@@ -14,7 +14,6 @@ from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, ReshapeOp, SplitOp, T
 from tritonx.frontend.semantics.axes import wrap_axis
 from tritonx.frontend.semantics.base import enum_attribute, invalid_axis, shape_of, unwrapped_list
 from tritonx.frontend.semantics.padding import PaddingSemantics
-from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.types.block_shapes import storage_shape
 from tritonx.language.types.dtypes import block_type, dtype, int8, int32, int64
 from tritonx.language.values.constexpr import unwrap
@@ -24,18 +23,15 @@ from tritonx.language.values.tensor import tensor
 class ShapeSemantics(PaddingSemantics):
     def arange(self, start: object, end: object) -> tensor:
         """int32 block ``start .. end - 1``; both known at compile time."""
-        start, end = unwrap(start), unwrap(end)
-        if not isinstance(start, int) or not isinstance(end, int):
-            raise ValueError("arange's arguments must be of type tl.constexpr")
-        if start >> 32 not in (0, -1) or end >> 32 not in (0, -1):
-            raise ValueError("arange must fit in int32")
-        if end <= start:
-            raise ValueError("arange's end argument must be greater than the start argument")
-        type_ = block_type(int32, (end - start,))
-        past = start + type_.storage[0]
-        if past < 2**31:
-            return self.cropped(self.row(start, past), type_.shape)
-        counted = self.cropped(self.row(0, type_.storage[0]), type_.shape)  # the last number would be none
+        first, count = range_of(start, end)
+        return self.counted_from(first, block_type(int32, (count,)))
+
+    def counted_from(self, start: int, type_: dtype) -> tensor:
+        """The block of ``type_``, of int32, whose elements count from ``start`` on."""
+        stored = type_ if not type_.padded else block_type(int32, type_.storage)
+        if start + stored.shape[0] < 2**31:
+            return self.cropped(self.row_of(stored, start), type_.shape)
+        counted = self.cropped(self.row_of(stored, 0), type_.shape)  # the op's end would be no int32
         return self.emit(arith.AddiOp, (counted, self.constant(start, type_)), type_)
 
     def reshape(self, value: tensor, shape: Any, can_reorder: Any = False) -> tensor:
@@ -168,9 +164,8 @@ class ShapeSemantics(PaddingSemantics):
         if len(shape) == 1:
             left, right = self.split(self.expand_dims(value, 0))
             return self.unsplat(left), self.unsplat(right)
-        type_ = block_type(value.dtype, shape[:-1])
-        handles = self.builder.multi(SplitOp, [value.handle], [ir_type(type_)] * 2)
-        return tensor(handles[0], type_), tensor(handles[1], type_)
+        left, right = self.multi(SplitOp, [value], [block_type(value.dtype, shape[:-1])] * 2)
+        return left, right
 
     def gather(self, source: tensor, index: tensor, axis: Any) -> tensor:
         """``result[i, j] = source[index[i, j], j]`` along axis 0, and so on; the shape is that of ``index``."""
@@ -202,6 +197,18 @@ class ShapeSemantics(PaddingSemantics):
     def from_bits(self, bits: tensor, type_: dtype) -> tensor:
         """What ``as_bits`` did, undone."""
         return self.cast(bits, type_) if type_.is_bool() else self.bitcast(bits, type_)
+
+
+def range_of(start: object, end: object) -> tuple[int, int]:
+    """The first number of ``arange``, and how many there are; ValueError for bounds that there can be no block of."""
+    start, end = unwrap(start), unwrap(end)
+    if not isinstance(start, int) or not isinstance(end, int):
+        raise ValueError("arange's arguments must be of type tl.constexpr")
+    if start >> 32 not in (0, -1) or end >> 32 not in (0, -1):
+        raise ValueError("arange must fit in int32")
+    if end <= start:
+        raise ValueError("arange's end argument must be greater than the start argument")
+    return start, end - start
 
 
 def same_order(source: Sequence[int], target: Sequence[int]) -> bool:

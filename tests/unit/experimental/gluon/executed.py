@@ -12,7 +12,8 @@ from tritonx.experimental import gluon
 from tritonx.interpreter.asynchronous import execute
 from tritonx.ir.text import parse_module
 
-NAMES = {"float32": "fp32", "float16": "fp16", "float64": "fp64", "int32": "i32", "int64": "i64", "int8": "i8"}
+NAMES = {"float32": "fp32", "float16": "fp16", "float64": "fp64"}
+NAMES |= {f"{sign}int{bits}": f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 def type_of(value: object) -> str:

@@ -285,3 +285,51 @@ def test_halves_of_a_tile_meet_it_in_its_layout(rng: np.random.Generator) -> Non
     out = np.full((32, 16), -1, np.int32)
     run(halves, 1, x=x, out=out, L=gl.BlockedLayout([1, 16], [32, 1], [4, 1], [0, 1]))
     np.testing.assert_array_equal(out, x + np.concatenate([x[:, 8:], x[:, :8]], axis=1))
+
+
+@gluon.jit
+def counted(x: Any, out: Any, N: gl.constexpr, BINS: gl.constexpr, L: gl.constexpr) -> None:
+    values = gl.load(x + gl.arange(0, N, L))
+    gl.store(out + gl.arange(0, BINS, L), gl.histogram(values, BINS, layout=L))
+
+
+def test_negative_numbers_are_in_no_bin(rng: np.random.Generator) -> None:
+    x = rng.integers(-128, 128, 1024).astype(np.int8)
+    out = np.full(256, -1, np.int32)
+    run(counted, 1, x=x, out=out, N=1024, BINS=256, L=ROW)
+    np.testing.assert_array_equal(out, np.bincount(x[x >= 0], minlength=256))
+
+
+PRODUCT = gl.constexpr(gl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]))
+
+
+@gluon.jit
+def of_pairs(pairs: Any, b: Any, c: Any, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, L: gl.constexpr) -> None:
+    packed: gl.constexpr = gl.DotOperandLayout(0, PRODUCT, 4)
+    left: gl.constexpr = gl.DotOperandLayout(0, PRODUCT, 8)
+    right: gl.constexpr = gl.DotOperandLayout(1, PRODUCT, 8)
+    a = gl.fp4_to_fp(gl.convert_layout(loaded(pairs, M, K // 2, L), packed), gl.float16, 1)
+    gl.static_assert(a.type.layout == left)
+    done = mma_v2(a, gl.convert_layout(loaded(b, K, N, L), right), gl.zeros([M, N], gl.float32, PRODUCT))
+    rows, columns = gl.arange(0, M, gl.SliceLayout(1, PRODUCT)), gl.arange(0, N, gl.SliceLayout(0, PRODUCT))
+    gl.store(c + rows[:, None] * N + columns[None, :], done)
+
+
+def test_pairs_of_4_bits_are_unpacked_into_an_operand(rng: np.random.Generator) -> None:
+    m, n, k = 64, 32, 64
+    pairs, b = rng.integers(0, 256, (m, k // 2)).astype(np.uint8), rng.integers(-4, 5, (k, n)).astype(np.float16)
+    c = np.full((m, n), np.nan, np.float32)
+    run(of_pairs, 1, pairs=pairs, b=b, c=c, M=m, N=n, K=k, L=TILE)
+    positive = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    a = np.concatenate([positive, -positive])[np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(m, k)]
+    np.testing.assert_array_equal(c, a @ b.astype(np.float64))
+
+
+@gluon.jit
+def too_far(out: Any, L: gl.constexpr) -> None:
+    gl.store(out + gl.arange(2**32, 2**32 + 64, L), 1)
+
+
+def test_a_range_is_of_32_bits() -> None:
+    with pytest.raises(tritonx.CompilationError, match="arange must fit in int32"):
+        compiled(too_far, {"out": np.zeros(1, np.int32), "L": ROW})

@@ -206,7 +206,7 @@ def dot_fma(a: tensor, b: tensor, acc: tensor, _semantic: GluonSemantics = INJEC
     size = (*acc.type.shape, *a.type.shape[-1:])
     if prod(size) > MOST_MULTIPLY_ADDS:
         warn(f"a product of {'x'.join(map(str, size))} by FMA instructions may take long to compile", stacklevel=2)
-    return _semantic.multiply_by_threads(a, b, acc)
+    return _semantic.dot(a, b, acc, None, None, None, acc.dtype)
 
 
 def check_operand(value: tensor, number: int, unit: DistributedLayout) -> None:

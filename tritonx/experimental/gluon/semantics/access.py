@@ -87,6 +87,7 @@ class AccessSemantics(LayoutSemantics):
             raise ValueError("histogram only supports 1D input")
         if not value.dtype.is_int():
             raise ValueError("histogram only supports integer input")
+        value = self.told_from_bins(value, num_bins)
         operands, mask = [value], unwrap(mask)
         if mask is not None:
             mask, value = self.broadcast(self.to_tensor(mask), value)

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, Region
 
 from tritonx.dialects import layout_constraints as constraints
 from tritonx.dialects.gluon import SetAutoLayoutOp
-from tritonx.dialects.tile import DotOp, MakeRangeOp, SplatOp, SplitOp
+from tritonx.dialects.tile import SplatOp
 from tritonx.experimental.gluon.layouts import (
     AutoLayout,
     CoalescedLayout,
@@ -24,8 +24,9 @@ from tritonx.experimental.gluon.layouts import (
 )
 from tritonx.experimental.gluon.values import distributed_type, layout_of_block
 from tritonx.frontend.semantics import Semantics, ir_type
-from tritonx.frontend.semantics.base import enum_attribute, shape_of
-from tritonx.language.types.dtypes import block_type, dtype, int32
+from tritonx.frontend.semantics.base import shape_of
+from tritonx.frontend.semantics.shape import range_of
+from tritonx.language.types.dtypes import dtype, int32
 from tritonx.language.values.constexpr import unwrap
 from tritonx.language.values.tensor import tensor
 from tritonx.layouts import infer, named
@@ -66,24 +67,31 @@ class LayoutSemantics(Semantics):
         types = [self.with_layout(op, operands, type_, properties) for type_ in types]
         return super().create(op, operands, types, properties, regions)
 
+    def multi(self, op: type[Operation], operands: Sequence[tensor], types: Sequence[dtype]) -> list[tensor]:
+        operands = self._in_one_layout(op, operands)
+        return super().multi(op, operands, [self.with_layout(op, operands, type_, None) for type_ in types])
+
     def constant(self, value: Any, type_: dtype) -> tensor:
         return super().constant(value, _complete(type_, AUTO))
 
     def _in_one_layout(self, op: type[Operation], operands: Sequence[tensor]) -> Sequence[tensor]:
         """The operands with open layouts replaced by that of the others. Raises ValueError where two differ."""
         alike = self._alike(op, operands)
-        layouts = [layout_of_block(operands[i]) for i in alike]
-        known = [layout for layout in layouts if not isinstance(layout, AutoLayout)]
+        changed = list(operands)
+        for i, value in zip(alike, self._unified(op.name, [operands[i] for i in alike]), strict=True):
+            changed[i] = value
+        return changed
+
+    def _unified(self, name: str, blocks: Sequence[tensor]) -> list[tensor]:
+        """Blocks of one layout: open ones take that of the others. Raises ValueError where two differ."""
+        known = [layout for value in blocks if not isinstance(layout := layout_of_block(value), AutoLayout)]
         for layout in known[1:]:
             if layout != known[0]:
-                raise ValueError(f"Layout mismatch in {op.name}: {known[0]} vs {layout}")
-        if not known or len(known) == len(layouts):
-            return operands
-        changed = list(operands)
-        for i, layout in zip(alike, layouts, strict=True):
-            if isinstance(layout, AutoLayout):
-                changed[i] = self.set_auto_layout(operands[i], known[0])
-        return changed
+                raise ValueError(f"Layout mismatch in {name}: {known[0]} vs {layout}")
+        return [
+            self.set_auto_layout(value, known[0]) if known and isinstance(layout_of_block(value), AutoLayout) else value
+            for value in blocks
+        ]
 
     def _alike(self, op: type[Operation], operands: Sequence[tensor]) -> list[int]:
         """The numbers of the operands that are blocks and must have one layout."""
@@ -129,13 +137,8 @@ class LayoutSemantics(Semantics):
 
     def arange_in(self, start: object, end: object, layout: object) -> tensor:
         """`arange` in a layout."""
-        start, end = unwrap(start), unwrap(end)
-        if not isinstance(start, int) or not isinstance(end, int):
-            raise ValueError("arange's arguments must be of type tl.constexpr")
-        if end <= start:
-            raise ValueError("arange's end argument must be greater than the start argument")
-        type_ = self.laid_out(int32, (end - start,), layout)
-        return self.emit(MakeRangeOp, (), type_, {"start": enum_attribute(start), "end": enum_attribute(end)})
+        first, count = range_of(start, end)
+        return self.counted_from(first, self.laid_out(int32, (count,), layout))
 
     def full_in(self, shape: Any, value: Any, type_: Any, layout: object) -> tensor:
         """`full` in a layout."""
@@ -152,14 +155,7 @@ class LayoutSemantics(Semantics):
             return (self._spread_as(x, y), y) if y.type.is_block() else (x, y)
         if len(x.type.shape) != len(y.type.shape):
             raise ValueError(f"Cannot broadcast, rank mismatch: {[*x.type.shape]}, {[*y.type.shape]}")
-        left, right = layout_of_block(x), layout_of_block(y)
-        if isinstance(left, AutoLayout) and not isinstance(right, AutoLayout):
-            x = self.set_auto_layout(x, right)
-        elif isinstance(right, AutoLayout) and not isinstance(left, AutoLayout):
-            y = self.set_auto_layout(y, left)
-        elif left != right:
-            raise ValueError(f"Layout mismatch in broadcast: {left} vs {right}")
-        return super().broadcast(x, y)
+        return super().broadcast(*self._unified("broadcast", [x, y]))
 
     def _spread_as(self, scalar: tensor, block: tensor) -> tensor:
         return self.emit(SplatOp, [scalar], block.type.with_element_ty(scalar.dtype))
@@ -169,12 +165,9 @@ class LayoutSemantics(Semantics):
         return super().reshape(value, shape, False)
 
     def split(self, value: tensor) -> tuple[tensor, tensor]:
-        shape = value.type.shape
-        if len(shape) < 2 or shape[-1] != 2:
+        if len(value.type.shape) < 2:
             raise AssertionError(f"split needs a block whose last axis has the extent 2, got {value}")
-        type_ = self.with_layout(SplitOp, [value], block_type(value.dtype, shape[:-1]), None)
-        handles = self.builder.multi(SplitOp, [value.handle], [ir_type(type_)] * 2)
-        return tensor(handles[0], type_), tensor(handles[1], type_)
+        return super().split(value)
 
     def join(self, a: Any, b: Any) -> tensor:
         if not any(isinstance(value, tensor) and value.type.is_block() for value in (a, b)):
@@ -190,12 +183,6 @@ class LayoutSemantics(Semantics):
         type_ = distributed_type(value.dtype, value.type.shape, layout)
         handle = self.builder.emit(SetAutoLayoutOp, [value.handle], (ir_type(type_),))
         return tensor(handle, type_)
-
-    def multiply_by_threads(self, a: tensor, b: tensor, acc: tensor) -> tensor:
-        """``a @ b + acc`` by fused multiply-adds of the threads."""
-        made = self.dot(a, b, acc, None, None, None, acc.dtype)
-        assert made.type == acc.type, DotOp.name
-        return made
 
 
 def operand_names(op: type[Operation]) -> list[str]:

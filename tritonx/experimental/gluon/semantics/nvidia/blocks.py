@@ -16,16 +16,14 @@ from tritonx.dialects.nvidia.copy import (
     AsyncTMAScatterOp,
     TMAStoreWaitOp,
 )
-from tritonx.dialects.tile import MakeTensorDescOp
-from tritonx.dialects.tile.enums import DescriptorReduceKind, PaddingOption
+from tritonx.dialects.tile.enums import DescriptorReduceKind
 from tritonx.experimental.gluon.language.nvidia.hopper.tma import tensor_descriptor, tensor_descriptor_type
 from tritonx.experimental.gluon.semantics.nvidia.barriers import BarrierSemantics, number
 from tritonx.experimental.gluon.semantics.nvidia.types import block_descriptor
 from tritonx.experimental.gluon.values import shared_memory_descriptor
 from tritonx.frontend.semantics.base import enum_attribute
-from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
-from tritonx.language.types.dtypes import block_type, int32, int64, pointer_type
-from tritonx.language.values.constexpr import unwrap
+from tritonx.frontend.semantics.descriptor import described_block
+from tritonx.language.types.dtypes import int32, int64
 from tritonx.language.values.tensor import tensor
 from tritonx.language.values.tuples import tuple as language_tuple
 
@@ -113,40 +111,12 @@ class BlockCopySemantics(BarrierSemantics):
         padding: Any,
     ) -> Any:
         """A descriptor of an array that the kernel makes. Raises ValueError for what the copy engine cannot copy."""
-        rank = len(shape)
-        if not 1 <= rank <= 5:
-            raise ValueError(f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
-        if len(strides) != rank:
-            raise ValueError(f"Expected {rank} strides but got {len(strides)}")
-        if len(block_shape) != rank:
-            raise ValueError(f"Expected block_shape to have {rank} dimensions but got {len(block_shape)}")
-        if not isinstance(getattr(base, "type", None), pointer_type):
-            raise ValueError(f"expected a pointer but got {base}")
-        element = base.type.element_ty
-        block = [unwrap(extent) for extent in block_shape]
-        size = element.primitive_bitwidth // 8
-        if block[-1] * size < 16:
-            raise ValueError(
-                "Descriptor block shape must have at least 16 bytes in the last dimension, but got "
-                f"{block[-1]} * {size} = {block[-1] * size} bytes"
-            )
-        if unwrap(strides[-1]) != 1:
-            raise ValueError(f"Tensor descriptor last dim must be 1 but got {unwrap(strides[-1])}")
-        pads = {"zero": PaddingOption.PAD_ZERO, "nan": PaddingOption.PAD_NAN}
-        if padding not in pads:
-            raise ValueError(f"Padding option {padding} not supported")
-        if padding == "nan" and element.is_int():
-            raise ValueError("Padding option `nan` is not supported for integer blocks")
-        extents = language_tuple([self.integer_scalar(each, int32) for each in shape])
-        steps = language_tuple([self.integer_scalar(each, int64) for each in strides])
-        type_ = tensor_descriptor_type(block_type(element, block), extents.type, steps.type, layout)
-        operands = [base.handle, *extents.handles(), *steps.handles()]
-        properties = {
-            "padding": enum_attribute(pads[padding]),
-            SEGMENTS: sizes_of_segments((1, rank, rank)),
-        }
-        made = self.builder.create(MakeTensorDescOp, operands, [block_descriptor(type_)], properties)
-        return tensor_descriptor(made.results[0], extents, steps, type_.block_type, type_.layout)
+        block, padded = described_block(base, shape, strides, block_shape, padding)
+        extents, steps = [self.extent(s) for s in shape], [self.integer_scalar(s, int64) for s in strides]
+        types = language_tuple(extents).type, language_tuple(steps).type
+        type_ = tensor_descriptor_type(block, *types, layout)
+        handle = self.described(base, extents, steps, padded, block_descriptor(type_))
+        return tensor_descriptor(handle, extents, steps, block, type_.layout)
 
 
 def _row_numbers(rows: object) -> SSAValue:

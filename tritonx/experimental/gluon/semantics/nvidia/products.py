@@ -8,13 +8,11 @@ from typing import Any
 from xdsl.dialects.builtin import BoolAttr
 
 from tritonx.dialects.nvidia.dot import WarpGroupDotOp, WarpGroupDotWaitOp
-from tritonx.dialects.tile import InputPrecision
 from tritonx.experimental.gluon.semantics.nvidia.barriers import BarrierSemantics, number
 from tritonx.experimental.gluon.values import shared_memory_descriptor
 from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.dot import PRECISIONS
 from tritonx.language.values.tensor import tensor
-
-PRECISIONS = {each.name.lower(): each for each in InputPrecision}
 
 
 class WarpGroupSemantics(BarrierSemantics):
@@ -27,12 +25,7 @@ class WarpGroupSemantics(BarrierSemantics):
         given = self.options.default_dot_input_precision if precision is None else precision
         if given not in self.options.allowed_dot_input_precisions:
             raise ValueError(f"input_precision must be one of {self.options.allowed_dot_input_precisions}. Got {given}")
-        both = a.dtype.is_fp8() and b.dtype.is_fp8()
-        depth = a.type.shape[-1]
-        if imprecise is None:
-            imprecise = self.options.max_num_imprecise_acc_default if both else 0
-        elif both and imprecise > depth:
-            raise ValueError(f"max_num_imprecise_acc ({imprecise}) must be <= K ({depth})")
+        imprecise = self.imprecise_sums(a.dtype, b.dtype, a.type.shape[-1], imprecise)
         properties = {
             "inputPrecision": enum_attribute(PRECISIONS[given]),
             "maxNumImpreciseAcc": number(imprecise, "max_num_imprecise_acc"),
