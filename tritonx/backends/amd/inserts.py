@@ -10,6 +10,8 @@ from tritonx.backends.amd.options import AmdOptions, hints_of
 from tritonx.backends.amd.passes.block_pingpong import BlockPingpong
 from tritonx.backends.amd.passes.carry_scalar_pointers import CarryScalarPointers
 from tritonx.backends.amd.passes.copy_first_again import CopyFirstAgain
+from tritonx.backends.amd.passes.hoist_strides import HoistStrides
+from tritonx.backends.amd.passes.narrow_range_checks import NarrowRangeChecks
 from tritonx.backends.amd.passes.order_copies import OrderCopies
 from tritonx.backends.amd.passes.pointers_for_buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.passes.remake_loop_offsets import RemakeLoopOffsets
@@ -37,11 +39,13 @@ def on_layouts(target: Target, options: Options) -> Iterator[Insert]:
     yield Insert(OrderCopies(copied_widths(target, options)), after="expand-pipeline")
     yield Insert(ShareCounters(), after="cse")
     yield Insert(Rematerialise(chip.lane_registers(threads), SHARED_REGISTERS), after="dce")
+    yield Insert(NarrowRangeChecks(), before="widen-float8")
     yield Insert(PointersForBufferAtomics(), before="widen-float8")
     if isinstance(options, AmdOptions) and options.buffer_ops:
         yield Insert(CarryScalarPointers(), before="widen-float8")
         yield Insert(UseBufferAccesses(), before="widen-float8")
         yield Insert(RemakeLoopOffsets(chip.lane_registers(threads) - RegisterFile.working), before="widen-float8")
+    yield Insert(HoistStrides(), before="widen-float8")
     yield Insert(CopyFirstAgain(), before="widen-float8")
     yield Insert(DeadCodeElimination(), before="widen-float8")
     if alternates(target, options):

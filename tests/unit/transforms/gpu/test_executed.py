@@ -68,8 +68,8 @@ PIPELINES = {
 
 HELD_BY_BACKENDS = {
     "copy-blocks", "describe-loads", "encode-descriptors", "fence-stores", "hoist-descriptors", "transpose-dots",
-    "block-pingpong", "carry-scalar-pointers", "copy-first-again", "pointers-for-buffer-atomics", "remake-loop-offsets",
-    "use-buffer-accesses",
+    "block-pingpong", "carry-scalar-pointers", "copy-first-again", "hoist-strides", "narrow-range-checks",
+    "pointers-for-buffer-atomics", "remake-loop-offsets", "use-buffer-accesses",
 }  # fmt: skip
 """Passes for one vendor's instructions: tests of `tests/unit/backends`."""
 
