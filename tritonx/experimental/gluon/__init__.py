@@ -1,7 +1,8 @@
 """Gluon, Triton's second language, in which a kernel says its layouts, copies and barriers itself.
 
-A kernel's source becomes `ttg` at once (`generator`, `semantics`), finds its open layouts (`pipeline`), and is emitted
-as any other module of `ttg`. Names that are not there yet can be imported, and refuse to be called (`modules`).
+A kernel's source becomes `ttg` at once (`generator`, `semantics`). The backend's stage finds the layouts that it leaves
+open, and emits it as any other module. Names that are not there yet can be imported, and refuse to be called
+(`modules`).
 """
 
 from typing import TYPE_CHECKING

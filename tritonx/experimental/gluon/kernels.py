@@ -46,9 +46,10 @@ class GluonASTSource(ASTSource):
         )
 
     def passes(self) -> tuple[ModulePass, ...]:
-        from tritonx.experimental.gluon.pipeline import gluon_passes
+        """Unused ops go, so that no layout is looked for in vain. Equal ops were merged as they were made."""
+        from tritonx.transforms.tile.dce import DeadCodeElimination
 
-        return gluon_passes()
+        return (DeadCodeElimination(),)
 
 
 class GluonJITFunction(JITFunction[Any, Any]):

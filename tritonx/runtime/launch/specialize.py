@@ -37,7 +37,6 @@ from tritonx.runtime.launch.arg_spec import (
 )
 from tritonx.runtime.launch.arguments import ArraySource, Location, array_source, flag_bytes
 from tritonx.runtime.launch.dataclass_arguments import Field, Record, record_of
-from tritonx.runtime.launch.descriptor_parameters import Descriptor
 from tritonx.runtime.launch.misfits import Missing
 
 Handler = Callable[[Any], "tuple[ArgSpec, Any]"]
@@ -201,7 +200,7 @@ class Specializer(dict[type, Handler]):
             return _constexpr
         if kind.__name__ == "TensorDescriptor":
             laid_out = "layout" in getattr(cast("type", kind), "__dataclass_fields__", ())
-            return self._laid_out_descriptor_handler() if laid_out else self._descriptor_handler()
+            return self._descriptor_handler(laid_out)
         source = array_source(cast("type", kind))
         if source is not None:
             return self._array_handler(source, cast("type", kind), self.tensors.setdefault(cast("type", kind), {}))
@@ -287,47 +286,31 @@ class Specializer(dict[type, Handler]):
 
         return hand_numpy if self.hands_arrays else handle_numpy
 
-    def _descriptor_handler(self) -> Handler:
+    def _descriptor_handler(self, laid_out: bool) -> Handler:
         """Descriptors: the spec is found by its base's, the block, whether rows end within a piece of 16 bytes, and
-        whether they are rounded."""
+        whether they are rounded; of those that are ``laid_out``, which say how a block lies in shared memory, by that
+        layout too."""
         table: dict[tuple[object, ...], tuple[int, tuple[ArgSpec, ...]]] = {}
         last: dict[ArgSpec, Described] = {}
         """By the base's spec, what was found for the last block, and a copy of that."""
 
-        def found(base: ArgSpec, block: Sequence[int]) -> Described:
-            key = (base, *block)
+        def found(base: ArgSpec, value: Any) -> Described:
+            block, layout = value.block_shape, value.layout if laid_out else None
+            key = (base, *block, layout)
             if key not in table:
-                table[key] = _descriptor_specs(base, block)
-            made = last[base] = (copy(block), *table[key])
+                table[key] = _descriptor_specs(base, block, f",{layout!r}" if laid_out else "")
+            made = last[base] = (copy(block), layout, *table[key])
             return made
 
-        def handle(value: Descriptor) -> tuple[ArgSpec, Descriptor]:
-            base, block = value.base, value.block_shape
+        def handle(value: Any) -> tuple[ArgSpec, Any]:
+            base: Any = value.base
+            block: Sequence[int] = value.block_shape
             base_spec = self[type(base)](base)[0]
             known = last.get(base_spec)
-            if known is None or known[0] != block:
-                known = found(base_spec, block)
-            _, mask, specs = known
-            number = (value.shape[-1] & mask != 0) + 2 * getattr(value, "round_f32_to_tf32", False)
-            if number >= len(specs):
-                raise UnsupportedArgument("round_f32_to_tf32 is only supported for float32 tensors")
-            return specs[number], value
-
-        return handle
-
-    def _laid_out_descriptor_handler(self) -> Handler:
-        """Descriptors that say how a block lies in shared memory: the type has that as text."""
-        table: dict[tuple[object, ...], tuple[int, tuple[ArgSpec, ...]]] = {}
-
-        def handle(value: Any) -> tuple[ArgSpec, Any]:
-            array: Any = value.base
-            base = self[type(array)](array)[0]
-            key = (base, *value.block_shape, value.layout)
-            known = table.get(key)
-            if known is None:
-                known = table[key] = _descriptor_specs(base, value.block_shape, f",{value.layout!r}")
-            mask, specs = known
-            number: int = (value.shape[-1] & mask != 0) + 2 * value.round_f32_to_tf32
+            if known is None or known[0] != block or (laid_out and known[1] is not value.layout):
+                known = found(base_spec, value)
+            _, _, mask, specs = known
+            number: int = (value.shape[-1] & mask != 0) + 2 * getattr(value, "round_f32_to_tf32", False)
             if number >= len(specs):
                 raise UnsupportedArgument("round_f32_to_tf32 is only supported for float32 tensors")
             return specs[number], value
@@ -335,8 +318,8 @@ class Specializer(dict[type, Handler]):
         return handle
 
 
-Described = tuple[Sequence[int], int, tuple[ArgSpec, ...]]
-"""A block, and what `_descriptor_specs` gives for it."""
+Described = tuple[Sequence[int], object, int, tuple[ArgSpec, ...]]
+"""A block, its layout in shared memory, and what `_descriptor_specs` gives for it."""
 
 
 def _descriptor_specs(base: ArgSpec, block: Sequence[int], layout: str = "") -> tuple[int, tuple[ArgSpec, ...]]:

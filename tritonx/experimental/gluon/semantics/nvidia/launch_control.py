@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, SSAValue
 
 from tritonx.dialects.nvidia import CLCGetProgramIdOp, CLCIsCanceledOp, CLCLoadResultOp, CLCTryCancelOp
 from tritonx.dialects.nvidia.launch_control import RESPONSE
 from tritonx.dialects.tile.enums import ProgramIDDim
+from tritonx.experimental.gluon.language.nvidia.blackwell.clc import clc_result_type
 from tritonx.experimental.gluon.semantics.access import AccessSemantics
 from tritonx.experimental.gluon.values import shared_memory_descriptor
-from tritonx.frontend.semantics import ir_type
 from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.types import OTHER_TYPES, ir_type
 from tritonx.language.types.dtypes import int1, int32
 from tritonx.language.values.tensor import tensor
+
+
+def _response(type_: object) -> Attribute:
+    assert isinstance(type_, clc_result_type)
+    return IntegerType(RESPONSE.width.data)
+
+
+OTHER_TYPES[clc_result_type] = _response
 
 
 class LaunchControlSemantics(AccessSemantics):

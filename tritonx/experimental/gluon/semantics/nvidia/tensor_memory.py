@@ -15,11 +15,13 @@ from tritonx.experimental.gluon.language.nvidia.blackwell.tensor_memory import (
 )
 from tritonx.experimental.gluon.layouts import DistributedLayout, DistributedLinearLayout
 from tritonx.experimental.gluon.semantics.nvidia.barriers import BarrierSemantics
-from tritonx.experimental.gluon.semantics.nvidia.tensor_memory_types import registers_of, tensor_memory_tile
+from tritonx.experimental.gluon.semantics.nvidia.tensor_memory_tiles import registers_in, tensor_memory_tile
 from tritonx.experimental.gluon.values import distributed_type, shared_memory_descriptor
-from tritonx.frontend.semantics import ir_type
+from tritonx.frontend.semantics.types import OTHER_TYPES, ir_type
 from tritonx.language.types.dtypes import dtype, int32
 from tritonx.language.values.tensor import tensor
+
+OTHER_TYPES[tensor_memory_descriptor_type] = tensor_memory_tile
 
 
 class TensorMemorySemantics(BarrierSemantics):
@@ -36,9 +38,11 @@ class TensorMemorySemantics(BarrierSemantics):
         made = self.builder.create(TMEMAllocOp, given, [tensor_memory_tile(type_)])
         return tensor_memory_descriptor(made.results[0], element_ty, shape, layout, shape)
 
-    def memory_registers(self, type_: object, warps: object, variant: object) -> DistributedLinearLayout:
+    def memory_registers(
+        self, type_: tensor_memory_descriptor_type, warps: object, variant: object
+    ) -> DistributedLinearLayout:
         """The layout in registers by which ``warps`` warps load and store a tile, those that are here for None."""
-        return registers_of(type_, self.warps if warps is None else warps, variant)
+        return registers_in(type_, self.warps if warps is None else warps, variant)
 
     def tensor_memory_load(self, memory: tensor_memory_descriptor, layout: object) -> tensor:
         if layout is None:

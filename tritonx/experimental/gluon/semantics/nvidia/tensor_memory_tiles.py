@@ -34,7 +34,8 @@ def tensor_memory_tile(type_: tensor_memory_descriptor_type) -> MemDescType:
 
 
 def registers_in(type_: tensor_memory_descriptor_type, warps: object, variant: object) -> DistributedLinearLayout:
-    """The layout in registers of a tile. Raises TypeError for what is none, ValueError where nothing moves it so."""
+    """The layout in registers by which ``warps`` warps load and store a tile. Raises ValueError where no instruction of
+    the ``variant`` moves it."""
     if len(type_.shape) != 2:
         raise ValueError(f"expected a tile of two dimensions, got {type_.shape}: take one of several by index")
     if not isinstance(warps, int) or not isinstance(variant, str):
