@@ -15,7 +15,7 @@ from tritonx.backends import registry
 from tritonx.backends.api import Options
 from tritonx.backends.compiler import make_backend
 from tritonx.backends.cpu import CpuOptions
-from tritonx.frontend.semantics.dot import _PRECISIONS  # pyright: ignore[reportPrivateUsage]  # the language's own list
+from tritonx.frontend.semantics.dot import PRECISIONS
 from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.options import InterpreterOptions
 from tritonx.language.types.dtypes import dtype
@@ -105,7 +105,7 @@ def test_another_backends_options_are_refused() -> None:
 def test_a_host_has_all_that_the_language_has(kind: type[Options]) -> None:
     formats = {name for name in vars(tl) if name.startswith("float8")}
     assert {dtype(name) for name in kind().supported_fp8_dtypes} == {getattr(tl, name) for name in formats}
-    assert set(kind().allowed_dot_input_precisions) == set(_PRECISIONS)
+    assert set(kind().allowed_dot_input_precisions) == set(PRECISIONS)
 
 
 def test_a_backend_that_declares_nothing_has_no_8_bit_floats() -> None:

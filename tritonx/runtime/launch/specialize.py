@@ -303,7 +303,7 @@ class Specializer(dict[type, Handler]):
             return made
 
         def handle(value: Any) -> tuple[ArgSpec, Any]:
-            base: Any = value.base
+            base: object = value.base
             block: Sequence[int] = value.block_shape
             base_spec = self[type(base)](base)[0]
             known = last.get(base_spec)
