@@ -23,6 +23,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.effects import has_effects
 from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.fold.shape import splat_source
 from tritonx.ir.types import element_type, encoding_of, is_tensor, shape_of, tensor
 from tritonx.ir.walk import ops_in
 
@@ -59,11 +60,6 @@ def _may_move(op: Operation) -> bool:
     return is_elementwise(op) and not has_effects(op) and not isinstance(op, tile.ExternElementwiseOp)
 
 
-def _splat_source(value: SSAValue) -> SSAValue | None:
-    owner = value.owner
-    return owner.src if isinstance(owner, tile.SplatOp) else None
-
-
 def _broadcast_source(value: SSAValue) -> SSAValue | None:
     owner = value.owner
     return owner.src if isinstance(owner, tile.BroadcastOp) else None
@@ -74,12 +70,12 @@ def _reorder(op: Operation) -> bool:
     operands = tuple(op.operands)
     sources = [_broadcast_source(v) for v in operands]
     small = next((s for s in sources if s is not None), None)
-    uniform = [is_tensor(v.type) and (constant_of(v) is not None or _splat_source(v) is not None) for v in operands]
+    uniform = [is_tensor(v.type) and (constant_of(v) is not None or splat_source(v) is not None) for v in operands]
     scalar = [not is_tensor(v.type) for v in operands]  # the condition of a select may be a scalar
     result = op.results[0].type
     if small is None:
         if all(u or s for u, s in zip(uniform, scalar, strict=True)) and any(
-            _splat_source(v) is not None for v in operands
+            splat_source(v) is not None for v in operands
         ):
             _on_scalars(op, operands)
             return True
@@ -178,7 +174,7 @@ def _uniform(builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:
     number = constant_of(value)
     if number is not None:
         return builder.constant(number, type)
-    scalar = _splat_source(value)
+    scalar = splat_source(value)
     assert scalar is not None, "only splats and constants are asked for"
     return builder.emit(tile.SplatOp, (scalar,), (type,))
 
@@ -191,7 +187,7 @@ def _on_scalars(op: Operation, operands: Sequence[SSAValue]) -> None:
             scalars.append(value)
             continue
         number = constant_of(value)
-        scalar = _splat_source(value)
+        scalar = splat_source(value)
         if scalar is None:
             assert number is not None, "the caller has looked"
             scalar = builder.constant(number, element_type(value.type))

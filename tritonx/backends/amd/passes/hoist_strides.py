@@ -23,6 +23,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import is_defined_inside, replace
 from tritonx.ir.fold.constants import integer_of
+from tritonx.ir.fold.shape import splat_source
 from tritonx.ir.types import bit_width, element_type, is_tensor, type_of, with_element
 from tritonx.ir.walk import ops_in
 
@@ -107,10 +108,10 @@ def _terms(
 
 def _number(factor: SSAValue, loop: scf.ForOp) -> SSAValue | int | None:
     """What a tile that stays is in each element; None where that is not one number."""
-    made = factor.owner
-    if isinstance(made, tile.SplatOp):
-        return None if is_defined_inside(made.src, loop) else made.src
-    return integer_of(factor)
+    scalar = splat_source(factor)
+    if scalar is None:
+        return integer_of(factor)
+    return None if is_defined_inside(scalar, loop) else scalar
 
 
 def _shaped(builder: Builder, term: _Term) -> SSAValue:

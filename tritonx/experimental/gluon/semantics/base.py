@@ -84,13 +84,16 @@ class LayoutSemantics(Semantics):
 
     def _unified(self, name: str, blocks: Sequence[tensor]) -> list[tensor]:
         """Blocks of one layout: open ones take that of the others. Raises ValueError where two differ."""
-        known = [layout for value in blocks if not isinstance(layout := layout_of_block(value), AutoLayout)]
+        layouts = [layout_of_block(value) for value in blocks]
+        known = [layout for layout in layouts if not isinstance(layout, AutoLayout)]
         for layout in known[1:]:
             if layout != known[0]:
                 raise ValueError(f"Layout mismatch in {name}: {known[0]} vs {layout}")
+        if not known:
+            return [*blocks]
         return [
-            self.set_auto_layout(value, known[0]) if known and isinstance(layout_of_block(value), AutoLayout) else value
-            for value in blocks
+            self.set_auto_layout(value, known[0]) if isinstance(layout, AutoLayout) else value
+            for value, layout in zip(blocks, layouts, strict=True)
         ]
 
     def _alike(self, op: type[Operation], operands: Sequence[tensor]) -> list[int]:
